@@ -11,6 +11,8 @@
 mod ns3;
 mod policer;
 
+pub(crate) use ns3::Ns3;
+
 use crate::num::{rate, real, whole};
 use crate::{
     Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits, Undo,
@@ -69,6 +71,31 @@ enum Mode {
     ProbeRtt,
 }
 
+/// What of the model is recorded.
+struct Model {
+    /// Bits per second.
+    rate: f64,
+    pacing_gain: f64,
+    mode: Mode,
+    min_rtt: Option<Span>,
+}
+
+impl Model {
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("bw (bps)", self.rate);
+        tell("pacing_gain", self.pacing_gain);
+        let mode = match self.mode {
+            Mode::Startup => 0.0,
+            Mode::Drain => 1.0,
+            Mode::ProbeBw => 2.0,
+            Mode::ProbeRtt => 3.0,
+        };
+        tell("mode", mode);
+        let min_rtt = self.min_rtt.unwrap_or_default();
+        tell("min_rtt (ms)", min_rtt.as_secs_f64() * 1e3);
+    }
+}
+
 /// The greatest of the values of the last rounds (Kathleen Nichols' filter: the three best, each later than the one before).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Greatest {
@@ -108,7 +135,7 @@ impl Greatest {
     }
 }
 
-/// The state of one connection.
+/// The state of one connection, but for dialect ns3.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     high_gain: f64,
@@ -161,8 +188,6 @@ pub struct Bbr {
     lost: u64,
     delivered: u64,
     policer: Policer,
-    /// In place of all this in dialect ns3.
-    ns3: Option<Box<ns3::Ns3>>,
 }
 
 impl Bbr {
@@ -209,7 +234,6 @@ impl Bbr {
             lost: 0,
             delivered: 0,
             policer: Policer::default(),
-            ns3: (params.dialect == Dialect::Ns3).then(|| Box::new(ns3::Ns3::new(params))),
         }
     }
 
@@ -513,9 +537,6 @@ fn drawn(now: Time) -> usize {
 
 impl CongestionControl for Bbr {
     fn on_start(&mut self, start: &Start) {
-        if let Some(ns3) = &mut self.ns3 {
-            return ns3.start(start);
-        }
         self.mss = start.mss.max(1);
         self.initial_window = start.initial_window.max(self.mss);
         self.cwnd = self.initial_window;
@@ -528,9 +549,6 @@ impl CongestionControl for Bbr {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
-        if let Some(ns3) = &mut self.ns3 {
-            return ns3.sent(sent);
-        }
         // Section 4.3.4.4 of the draft asks for the state of the connection, not for that of the last sample: what was sent before a pause is not marked.
         if sent.in_flight == sent.bytes && sent.app_limited {
             self.idle_restart = true;
@@ -553,24 +571,11 @@ impl CongestionControl for Bbr {
             model: true,
             samples: true,
             paces: true,
-            keeps_samples: self.ns3.is_some(),
-            raises: self.ns3.is_some().then_some(
-                "a recovery of TcpBbr begins with what is in flight and a segment (CongestionStateSet)",
-            ),
             ..Traits::default()
         }
     }
 
-    fn on_phase(&mut self, phase: Phase, _: Time) {
-        if let Some(ns3) = &mut self.ns3 {
-            ns3.enter_phase(phase);
-        }
-    }
-
     fn on_model(&mut self, sample: &Sample) {
-        if let Some(ns3) = &mut self.ns3 {
-            return ns3.model(sample);
-        }
         self.lost += sample.newly_lost;
         self.delivered = sample.delivered;
         self.update_bw(sample);
@@ -587,9 +592,6 @@ impl CongestionControl for Bbr {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        if let Some(ns3) = &mut self.ns3 {
-            return ns3.congested(congestion);
-        }
         self.save_cwnd();
         if let CongestionKind::Timeout(expiry) = congestion.kind {
             self.full_bw = 0.0;
@@ -603,17 +605,14 @@ impl CongestionControl for Bbr {
 
     #[inline]
     fn cwnd(&self) -> u64 {
-        self.ns3.as_ref().map_or(self.cwnd, |ns3| ns3.cwnd)
+        self.cwnd
     }
 
     fn ssthresh(&self) -> u64 {
-        self.ns3.as_ref().map_or(u64::MAX, |ns3| ns3.ssthresh())
+        u64::MAX
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        if let Some(ns3) = &self.ns3 {
-            return ns3.pacing_rate();
-        }
         (self.pacing > 0.0).then(|| rate(self.pacing))
     }
 
@@ -625,23 +624,13 @@ impl CongestionControl for Bbr {
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        let (rate, gain, mode, least) = match &self.ns3 {
-            Some(ns3) => (real(ns3.rate()), ns3.pacing_gain, ns3.mode, ns3.min_rtt),
-            None => (self.rate() * 8.0, self.pacing_gain, self.mode, self.min_rtt),
+        let told = Model {
+            rate: self.rate() * 8.0,
+            pacing_gain: self.pacing_gain,
+            mode: self.mode,
+            min_rtt: self.min_rtt,
         };
-        tell("bw (bps)", rate);
-        tell("pacing_gain", gain);
-        let mode = match mode {
-            Mode::Startup => 0.0,
-            Mode::Drain => 1.0,
-            Mode::ProbeBw => 2.0,
-            Mode::ProbeRtt => 3.0,
-        };
-        tell("mode", mode);
-        tell(
-            "min_rtt (ms)",
-            least.unwrap_or_default().as_secs_f64() * 1e3,
-        );
+        told.series(tell);
     }
 }
 

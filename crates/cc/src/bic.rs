@@ -8,7 +8,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::details::Details;
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
 use sojourn_units::{Ratio, params};
@@ -27,19 +26,17 @@ params! {
         fast_convergence: bool = "true", source "Xu, Harfoush & Rhee 2004";
         /// Round trips in which the last segment before the old window is gained.
         smooth_part: u32 = "20", range "1".."1000", source "tcp_bic.c";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "Xu, Harfoush & Rhee 2004", by dialect;
     }
     dialects Dialect {
         /// As Linux has it.
         rfc as Rfc = "bic-2004" {}
         /// TcpBic of ns-3.
-        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-bic.cc";
+        ns3 as Ns3 = "ns3-3.44" {
             smooth_part = "5" from "tcp-bic.cc, SmoothPart";
             beta = "0.8" from "tcp-bic.cc, Beta";
         }
         /// tcp_bic.c.
-        linux as Linux = "linux-6.1" { details = "linux" from "tcp_bic.c"; }
+        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! CUBIC: the window is a cubic function of the time since the last reduction.
 //!
 //! Sources: RFC 9438 section 4, read line by line (as its last draft has it), HyStart++ (RFC 9406) in the first slow start; dialect `linux`: tcp_cubic.c of Linux 6.1, whole
-//! segments and milliseconds, at most one update of the growth per tick, HyStart; dialect `ns3`: tcp-cubic.cc of ns-3.44 (`cubic/ns3.rs`).
+//! segments and milliseconds, at most one update of the growth per tick, HyStart (`cubic/linux.rs`); dialect `ns3`: tcp-cubic.cc of ns-3.44 (`cubic/ns3.rs`).
 //!
 //! Where section 4.6 lets an implementation take cwnd for flight_size, dialect `rfc` takes the smaller of the two: the window does not grow unused (section 5.8), and
 //! flight_size can be above it where two recoveries touch.
@@ -10,11 +10,14 @@
 //! which those that are delayed would halve; a window of one segment that goes on being marked does not lower the rate further (section 4.6). Dialect `linux` takes exact cube roots where the kernel looks them up (0.2 %). The time an application was
 //! idle does not count in either dialect.
 
+mod linux;
 mod ns3;
 
-use self::ns3::{Ns3, Shape};
+pub(crate) use self::linux::Linux;
+pub(crate) use self::ns3::Ns3;
+
 use crate::hystart::{HyStart, HyStartPlus, Rules};
-use crate::num::{micros, millis, real, scaled, whole};
+use crate::num::{micros, real, scaled, whole};
 use crate::window::Window;
 use crate::{
     Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Stage, Start, Traits, Undo,
@@ -30,27 +33,15 @@ choice! {
         HyStart = "hystart",
         /// HyStart++ (RFC 9406).
         HyStartPlus = "hystart_plus",
-        /// HyStart as ns-3 has it: smoothed delays above twice the least, trains as long as a round trip. Only with `curve=ns3`.
+        /// HyStart as ns-3 has it: smoothed delays above twice the least, trains as long as a round trip. Only in dialect ns3.
         HyStartNs3 = "hystart_ns3",
-    }
-}
-
-choice! {
-    /// How the curve is followed.
-    pub enum Curve {
-        /// In real numbers, at each acknowledgement (RFC 9438).
-        Real = "real",
-        /// In whole segments and milliseconds, once per millisecond (Linux).
-        Ticks = "ticks",
-        /// In whole segments and real seconds, at each acknowledgement (ns-3).
-        Ns3 = "ns3",
     }
 }
 
 params! {
     /// CUBIC (RFC 9438): after a loss the window returns to where it was and stays there for long, then searches upwards.
     pub struct CubicParams {
-        /// The steepness of the curve, segments per second cubed (C); where it is followed in ticks a whole number of 1024ths of 10 (bic_scale of tcp_cubic.c).
+        /// The steepness of the curve, segments per second cubed (C); in dialect linux a whole number of 1024ths of 10 (bic_scale of tcp_cubic.c).
         c: f64 = "0.4", range "0.001".."100", source "RFC 9438 section 5.1";
         /// What a loss leaves of the window (beta_cubic).
         beta: Ratio = "0.7", source "RFC 9438 section 4.6";
@@ -62,9 +53,9 @@ params! {
         reno_friendly: bool = "true", source "RFC 9438 section 4.3";
         /// How slow start ends before a loss ends it.
         exit: Exit = "hystart_plus", source "RFC 9438 section 4.10, RFC 9406",
-            where curve is "ns3" for "hystart_ns3" because "it watches the curve of ns-3",
-            where curve not "ns3" for "hystart" because "TcpCubic has a HyStart of its own",
-            where curve not "ns3" for "hystart_plus" because "TcpCubic has a HyStart of its own";
+            where dialect is "ns3" for "hystart_ns3" because "it is TcpCubic's",
+            where dialect not "ns3" for "hystart" because "TcpCubic has a HyStart of its own",
+            where dialect not "ns3" for "hystart_plus" because "TcpCubic has a HyStart of its own";
         /// Window, in segments, below which HyStart does not look.
         hystart_low_window: u32 = "16", range .."100000", source "tcp_cubic.c, hystart_low_window",
             where exit is "hystart" or exit is "hystart_ns3",
@@ -97,8 +88,6 @@ params! {
         css_rounds: u32 = "5", range "1".."1000", source "RFC 9406 section 4.3",
             where exit is "hystart_plus",
             acts "conservative slow start lasts so long without a loss";
-        /// How the curve is followed.
-        curve: Curve = "real", source "RFC 9438 section 4.2", by dialect;
     }
     dialects Dialect {
         /// RFC 9438 as printed.
@@ -106,97 +95,14 @@ params! {
         /// TcpCubic of ns-3, with HyStart.
         ns3 as Ns3 = "ns3-3.44" {
             exit = "hystart_ns3" from "tcp-cubic.cc, HystartUpdate";
-            curve = "ns3" from "tcp-cubic.cc, Update";
             hystart_most_rise = "1s" from "tcp-cubic.cc, HyStartDelayMax";
             hystart_rise_divisor = "1" from "tcp-cubic.cc, HystartDelayThresh";
         }
         /// tcp_cubic.c.
         linux as Linux = "linux-6.1" {
             exit = "hystart" from "tcp_cubic.c, hystart";
-            curve = "ticks" from "tcp_cubic.c, bictcp_update";
         }
     }
-}
-
-/// The scales of tcp_cubic.c: 1024ths, and the cubic factor `cube_scale` / 2^40 of (1/1024 s)^3.
-const SCALE: u64 = 1024;
-const CUBE_SHIFT: u32 = 40;
-
-/// C as tcp_cubic.c has it: ten times bic_scale, a whole number of 1024ths that is 41 for 0.4.
-fn cube_scale(c: f64) -> u64 {
-    10 * whole(libm::round(c * real(SCALE) / 10.0)).max(1)
-}
-
-/// A part as tcp_cubic.c has it: 717 for 0.7.
-fn in_1024ths(part: f64) -> u64 {
-    whole(libm::round(part * real(SCALE)))
-}
-
-/// The state of one connection.
-#[derive(Clone, Debug)]
-pub struct Cubic {
-    window: Window,
-    c: f64,
-    beta: f64,
-    ecn_factor: f64,
-    fast_convergence: bool,
-    reno_friendly: bool,
-    exit: Exit,
-    curve: Curve,
-    hystart: HyStart,
-    plus: HyStartPlus,
-    /// When congestion avoidance began, if it has.
-    epoch: Option<Time>,
-    /// The window before the last reduction, segments; at its beginning, and the time to reach the former.
-    w_max: f64,
-    k: f64,
-    origin: f64,
-    /// What Reno's window would be, segments, and where its growth becomes that of Reno.
-    w_est: f64,
-    w_prior: f64,
-    srtt: Span,
-    least_rtt: Option<Span>,
-    last_sent: Time,
-    /// When an acknowledgement last told whether the application holds the sender back.
-    last_told: Time,
-    /// The next congestion avoidance is the first after a timeout.
-    after_timeout: bool,
-    /// A mark has left less than the threshold can be.
-    marked_to: Option<u64>,
-    /// The curve before the last reduction.
-    undo: Undone,
-    linux: Ticks,
-    /// C and beta of dialect linux.
-    cube_scale: u64,
-    beta_1024ths: u64,
-    ns3: Ns3,
-    rules: Rules,
-}
-
-/// What a loss or a timeout that was none gives back (RFC 9438 section 4.9).
-#[derive(Clone, Copy, Debug, Default)]
-struct Undone {
-    epoch: Option<Time>,
-    w_max: f64,
-    k: f64,
-    origin: f64,
-    w_est: f64,
-    w_prior: f64,
-}
-
-/// The state of dialect linux, segments and ticks of a millisecond.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ticks {
-    /// Acknowledged segments for one of growth.
-    per: u64,
-    last_max: u64,
-    last_cwnd: u64,
-    last_time: u64,
-    origin: u64,
-    /// 1/1024 s.
-    k: u64,
-    acked: u64,
-    reno: u64,
 }
 
 impl CubicParams {
@@ -204,14 +110,130 @@ impl CubicParams {
     pub(crate) fn rules(&self) -> Rules {
         Rules {
             low_window: self.hystart_low_window.into(),
-            samples: self.hystart_samples,
-            least_rise: micros(self.hystart_least_rise),
-            most_rise: micros(self.hystart_most_rise),
-            rise_divisor: self.hystart_rise_divisor.into(),
+            n_rtt_sample: self.hystart_samples,
+            min_rtt_thresh: micros(self.hystart_least_rise),
+            max_rtt_thresh: micros(self.hystart_most_rise),
+            min_rtt_divisor: self.hystart_rise_divisor.into(),
             train_gap: micros(self.hystart_train_gap),
-            slow_rounds: self.css_rounds,
-            slower: self.css_growth_divisor.into(),
+            css_rounds: self.css_rounds,
+            css_growth_divisor: self.css_growth_divisor.into(),
         }
+    }
+}
+
+/// What ends slow start before a loss does, in the dialects with the choice.
+#[derive(Clone, Debug)]
+struct Watch {
+    exit: Exit,
+    hystart: HyStart,
+    plus: HyStartPlus,
+}
+
+impl Watch {
+    fn new(params: &CubicParams) -> Watch {
+        Watch {
+            exit: params.exit,
+            hystart: HyStart::new(params.rules()),
+            plus: HyStartPlus::new(params.rules()),
+        }
+    }
+
+    /// HyStart++ is for the first slow start, whose threshold is not known (RFC 9406 section 4.3).
+    fn is_first(window: &Window) -> bool {
+        window.in_slow_start() && window.ssthresh == u64::MAX
+    }
+
+    /// Whether HyStart++ ends slow start.
+    fn ends_by_rounds(&mut self, sample: &Sample, window: &Window) -> bool {
+        self.exit == Exit::HyStartPlus && Watch::is_first(window) && self.plus.on_sample(sample)
+    }
+
+    /// Whether HyStart ends slow start, by a delay where the shortest was `least`.
+    fn ends_by_delay(&mut self, sample: &Sample, window: &Window, rtt: Span, least: Span) -> bool {
+        let segments = window.segments();
+        self.exit == Exit::HyStart
+            && self
+                .hystart
+                .on_delay(sample, segments, micros(rtt), micros(least))
+    }
+
+    /// By how much slower than in slow start the window grows now (RFC 9406 section 4.2, CSS_GROWTH_DIVISOR).
+    fn divisor(&self, window: &Window) -> u64 {
+        match Watch::is_first(window) {
+            true => self.plus.divisor(),
+            false => 1,
+        }
+    }
+}
+
+/// W_max after a reduction of a window of `cwnd` segments. RFC 9438 section 4.7, fast convergence: a flow that did not come back to W_max lowers
+/// it further, to leave room for others.
+fn w_max_after(cwnd: f64, w_max: f64, beta_cubic: f64, fast_convergence: bool) -> f64 {
+    if fast_convergence && cwnd < w_max {
+        cwnd * (1.0 + beta_cubic) / 2.0
+    } else {
+        cwnd
+    }
+}
+
+/// The window in segments.
+fn segments(window: &Window) -> f64 {
+    real(window.cwnd) / real(window.mss)
+}
+
+/// The state of one connection in dialect rfc. Windows of the curve are segments (RFC 9438 section 4.1.2 has the names).
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    /// Bytes.
+    window: Window,
+    /// C, segments per second cubed.
+    c: f64,
+    /// What a loss leaves of the window.
+    beta_cubic: f64,
+    /// What a mark leaves of it.
+    ecn_factor: f64,
+    fast_convergence: bool,
+    reno_friendly: bool,
+    watch: Watch,
+    curve: Curve,
+    /// The curve before the last reduction.
+    undo: Curve,
+    /// The smoothed round-trip time.
+    srtt: Span,
+    /// The shortest one.
+    least_rtt: Option<Span>,
+    last_sent: Time,
+    /// When an acknowledgement last told whether the application holds the sender back.
+    last_told: Time,
+    /// The next congestion avoidance is the first after a timeout.
+    after_timeout: bool,
+    /// A mark has left less than the threshold can be: this window, bytes.
+    marked_to: Option<u64>,
+}
+
+/// The curve of one congestion avoidance (RFC 9438 section 4.1.2): what a loss or a timeout that was none gives back (section 4.9).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Curve {
+    /// When it began, if it has.
+    t_epoch: Option<Time>,
+    /// The window then, segments.
+    cwnd_epoch: f64,
+    /// The window before the last reduction, less after fast convergence, segments.
+    w_max: f64,
+    /// The time from its beginning to `w_max`, seconds.
+    k: f64,
+    /// What Reno's window would be, segments.
+    w_est: f64,
+    /// The window before the last reduction, segments: from there on `w_est` grows as Reno's does.
+    cwnd_prior: f64,
+}
+
+impl Curve {
+    /// The window `t` seconds after it began, segments. RFC 9438 section 4.2, figure 1: C (t - K)^3 + W_max. A window that is above W_max at the
+    /// beginning is the plateau.
+    fn w_cubic(&self, c: f64, t: f64) -> f64 {
+        let t = t - self.k;
+        c * t * t * t + self.w_max.max(self.cwnd_epoch)
     }
 }
 
@@ -221,251 +243,90 @@ impl Cubic {
         Cubic {
             window: Window::new(),
             c: params.c,
-            beta: params.beta.get(),
+            beta_cubic: params.beta.get(),
             ecn_factor: params.ecn_factor.get(),
             fast_convergence: params.fast_convergence,
             reno_friendly: params.reno_friendly,
-            exit: params.exit,
-            curve: params.curve,
-            hystart: HyStart::new(params.rules()),
-            plus: HyStartPlus::new(params.rules()),
-            epoch: None,
-            w_max: 0.0,
-            k: 0.0,
-            origin: 0.0,
-            w_est: 0.0,
-            w_prior: 0.0,
+            watch: Watch::new(params),
+            curve: Curve::default(),
+            undo: Curve::default(),
             srtt: Span::ZERO,
             least_rtt: None,
             last_sent: Time::ZERO,
             last_told: Time::ZERO,
             after_timeout: false,
             marked_to: None,
-            undo: Undone::default(),
-            linux: Ticks::default(),
-            cube_scale: cube_scale(params.c),
-            beta_1024ths: in_1024ths(params.beta.get()),
-            ns3: Ns3::default(),
-            rules: params.rules(),
         }
-    }
-
-    fn shape(&self) -> Shape {
-        Shape {
-            c: self.c,
-            beta: self.beta,
-            friendly: self.reno_friendly,
-            fast_convergence: self.fast_convergence,
-        }
-    }
-
-    /// Growth as ns-3 has it.
-    fn grow_as_ns3(&mut self, bytes: u64, now: Time) {
-        if self.window.in_slow_start() {
-            self.ns3.in_slow_start(now);
-            self.window.cwnd += bytes;
-            return;
-        }
-        let shape = self.shape();
-        let acked = bytes / self.window.mss;
-        if acked > 0 && self.ns3.avoid(acked, self.window.segments(), now, &shape) {
-            self.window.cwnd += self.window.mss;
-        }
-    }
-
-    fn segments(&self) -> f64 {
-        real(self.window.cwnd) / real(self.window.mss)
-    }
-
-    /// The window at `seconds` after the epoch began, segments (RFC 9438 equation 1).
-    fn w_cubic(&self, seconds: f64) -> f64 {
-        let t = seconds - self.k;
-        self.c * t * t * t + self.origin
     }
 
     fn begin_epoch(&mut self, now: Time) {
-        self.epoch = Some(now);
-        let cwnd = self.segments();
-        self.w_est = cwnd;
+        let cwnd = segments(&self.window);
+        let curve = &mut self.curve;
+        curve.t_epoch = Some(now);
+        curve.cwnd_epoch = cwnd;
+        // RFC 9438 section 4.3: W_est begins as cwnd_epoch.
+        curve.w_est = cwnd;
         if self.after_timeout {
-            // Section 4.8: the curve begins at its plateau.
+            // RFC 9438 section 4.8: after a timeout K is 0, and W_max the window at the beginning.
             self.after_timeout = false;
-            self.w_max = cwnd;
+            curve.w_max = cwnd;
         }
-        if cwnd < self.w_max {
-            self.k = libm::cbrt((self.w_max - cwnd) / self.c);
-            self.origin = self.w_max;
-        } else {
-            self.k = 0.0;
-            self.origin = cwnd;
-        }
+        // RFC 9438 section 4.2, figure 2: K is the cube root of (W_max - cwnd_epoch) / C.
+        curve.k = match cwnd < curve.w_max {
+            true => libm::cbrt((curve.w_max - cwnd) / self.c),
+            false => 0.0,
+        };
     }
 
-    /// RFC 9438 sections 4.2 to 4.5.
+    /// Congestion avoidance (RFC 9438 sections 4.2 to 4.5).
     fn avoid(&mut self, bytes: u64, now: Time) {
-        if self.epoch.is_none() {
+        if self.curve.t_epoch.is_none() {
             self.begin_epoch(now);
         }
-        let elapsed = self
-            .epoch
+        let t = self
+            .curve
+            .t_epoch
             .map_or(0.0, |epoch| now.saturating_since(epoch).as_secs_f64());
-        let cwnd = self.segments();
-        let acked = real(bytes) / real(self.window.mss);
+        let cwnd = segments(&self.window);
+        let segments_acked = real(bytes) / real(self.window.mss);
+        // RFC 9438 section 4.2: the target is W_cubic a round trip ahead, at least cwnd and at most half as much again.
         let target = self
-            .w_cubic(elapsed + self.srtt.as_secs_f64())
+            .curve
+            .w_cubic(self.c, t + self.srtt.as_secs_f64())
             .clamp(cwnd, 1.5 * cwnd);
-        let mut next = cwnd + (target - cwnd) / cwnd * acked;
+        // RFC 9438 sections 4.4 and 4.5: (target - cwnd) / cwnd per segment.
+        let mut next = cwnd + (target - cwnd) / cwnd * segments_acked;
         if self.reno_friendly {
-            let alpha = if self.w_est < self.w_prior {
-                3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+            // RFC 9438 section 4.3: alpha_cubic makes W_est Reno's average window; once W_est is back at cwnd_prior it is 1.
+            let alpha_cubic = if self.curve.w_est < self.curve.cwnd_prior {
+                3.0 * (1.0 - self.beta_cubic) / (1.0 + self.beta_cubic)
             } else {
                 1.0
             };
-            self.w_est += alpha * acked / cwnd;
-            if self.w_cubic(elapsed) < self.w_est {
-                next = self.w_est;
+            // RFC 9438 section 4.3, figure 4.
+            self.curve.w_est += alpha_cubic * segments_acked / cwnd;
+            if self.curve.w_cubic(self.c, t) < self.curve.w_est {
+                next = self.curve.w_est;
             }
         }
         self.window.cwnd = whole(next * real(self.window.mss));
     }
 
-    /// bictcp_update: how many acknowledged segments make the window grow by one.
-    fn tick(&mut self, acked: u64, now: Time) {
-        let cwnd = self.window.segments();
-        let ms = millis(now.since(Time::ZERO));
-        let ticks = &mut self.linux;
-        ticks.acked += acked;
-        if ticks.last_cwnd == cwnd && ms - ticks.last_time <= 1000 / 32 {
-            return;
-        }
-        let same_tick = self.epoch.is_some() && ms == ticks.last_time;
-        if !same_tick {
-            ticks.last_cwnd = cwnd;
-            ticks.last_time = ms;
-            if self.epoch.is_none() {
-                self.epoch = Some(now);
-                ticks.acked = acked;
-                ticks.reno = cwnd;
-                if ticks.last_max <= cwnd {
-                    ticks.k = 0;
-                    ticks.origin = cwnd;
-                } else {
-                    let cubed = (1u64 << CUBE_SHIFT) / self.cube_scale * (ticks.last_max - cwnd);
-                    ticks.k = whole(libm::cbrt(real(cubed)));
-                    ticks.origin = ticks.last_max;
-                }
-            }
-            let epoch = self
-                .epoch
-                .map_or(ms, |epoch| millis(epoch.since(Time::ZERO)));
-            let t = ms - epoch + self.least_rtt.map_or(0, millis);
-            let t = t * SCALE / 1000;
-            let away = u128::from(t.abs_diff(ticks.k));
-            let delta = (u128::from(self.cube_scale) * away * away * away) >> CUBE_SHIFT;
-            let delta = u64::try_from(delta).unwrap_or(u64::MAX);
-            let target = if t < ticks.k {
-                ticks.origin.saturating_sub(delta)
-            } else {
-                ticks.origin.saturating_add(delta)
-            };
-            ticks.per = if target > cwnd {
-                cwnd / (target - cwnd)
-            } else {
-                100 * cwnd
-            };
-            if ticks.last_max == 0 {
-                ticks.per = ticks.per.min(20);
-            }
-        }
-        if self.reno_friendly {
-            // 8 (1 + beta) / (3 (1 - beta)) in 1024ths, over 8: acknowledged windows per segment of Reno's growth.
-            let beta = self.beta_1024ths;
-            let scale = 8 * (SCALE + beta) / 3 / (SCALE - beta).max(1);
-            let delta = (cwnd * scale) >> 3;
-            while delta > 0 && ticks.acked > delta {
-                ticks.acked -= delta;
-                ticks.reno += 1;
-            }
-            if ticks.reno > cwnd {
-                ticks.per = ticks.per.min(cwnd / (ticks.reno - cwnd));
-            }
-        }
-        ticks.per = ticks.per.max(2);
-    }
-
-    /// Remembers the window before a reduction (RFC 9438 section 4.7).
+    /// The window before a reduction becomes cwnd_prior and W_max.
     fn remember(&mut self) {
-        self.epoch = None;
-        let cwnd = self.segments();
-        self.w_prior = cwnd;
-        self.w_max = if self.fast_convergence && cwnd < self.w_max {
-            cwnd * (1.0 + self.beta) / 2.0
-        } else {
-            cwnd
-        };
-        let segments = self.window.segments();
-        self.linux.last_max = if self.fast_convergence && segments < self.linux.last_max {
-            segments * (SCALE + self.beta_1024ths) / (2 * SCALE)
-        } else {
-            segments
-        };
+        let cwnd = segments(&self.window);
+        let w_max = self.curve.w_max;
+        self.curve.t_epoch = None;
+        self.curve.cwnd_prior = cwnd;
+        self.curve.w_max = w_max_after(cwnd, w_max, self.beta_cubic, self.fast_convergence);
     }
 
-    fn reduced(&self, factor: f64) -> u64 {
-        match self.curve {
-            Curve::Ticks => {
-                (self.window.segments() * in_1024ths(factor) / SCALE).max(2) * self.window.mss
-            }
-            Curve::Real | Curve::Ns3 => scaled(self.window.cwnd, factor),
-        }
-    }
-
-    /// Sections 4.6, 4.8 and 4.9: ssthresh from what is in flight, the window after a mark down to one segment.
-    fn reduce_as_rfc(&mut self, congestion: &Congestion, factor: f64) {
-        let to = scaled(congestion.in_flight, factor);
-        self.marked_to = None;
-        let again = matches!(congestion.kind, CongestionKind::Timeout(expiry) if expiry.again);
-        if !again {
-            self.undo = Undone {
-                epoch: self.epoch,
-                w_max: self.w_max,
-                k: self.k,
-                origin: self.origin,
-                w_est: self.w_est,
-                w_prior: self.w_prior,
-            };
-            self.remember();
-        }
-        if let CongestionKind::Timeout(expiry) = congestion.kind {
-            self.epoch = None;
-            self.after_timeout = true;
-            self.window.time_out(to, expiry);
-            self.hystart.restart();
-            return;
-        }
-        self.window.fall(to, 2);
-        if congestion.kind == CongestionKind::Ecn && to < self.window.ssthresh {
-            self.window.fall(to, 1);
-            self.marked_to = Some(self.window.cwnd);
-            self.window.ssthresh = 2 * self.window.mss;
-        }
-    }
-
-    /// HyStart++ is for the first slow start, whose threshold is not known (RFC 9406 section 4.3).
-    fn in_first_slow_start(&self) -> bool {
-        self.window.in_slow_start() && self.window.ssthresh == u64::MAX
-    }
-
-    /// What passed while the application held the sender back is no time on the curve (section 4.2).
+    /// What passed while the application held the sender back is no time on the curve (RFC 9438 section 4.2).
     fn stop_the_clock(&mut self, from: Time, now: Time) {
-        if let Some(epoch) = &mut self.epoch {
+        if let Some(epoch) = &mut self.curve.t_epoch {
             let away = now.saturating_since(from.max(*epoch));
             *epoch = epoch.saturating_add(away).min(now);
         }
-    }
-
-    fn end_slow_start(&mut self) {
-        self.window.ssthresh = self.window.cwnd;
     }
 }
 
@@ -473,7 +334,7 @@ impl CongestionControl for Cubic {
     fn traits(&self) -> Traits {
         Traits {
             // RFC 9438 section 5.8; Linux and ns-3 leave it to their sockets.
-            validates: self.curve == Curve::Real,
+            validates: true,
             ..Traits::default()
         }
     }
@@ -481,68 +342,30 @@ impl CongestionControl for Cubic {
     fn on_start(&mut self, start: &Start) {
         self.window.start(start);
         self.srtt = start.rtt.unwrap_or_default();
-        self.ns3.start(start.now);
     }
 
     fn on_sent(&mut self, sent: &Sent) {
         self.window.sent(sent);
-        if self.curve == Curve::Real {
-            if sent.in_flight == sent.bytes {
-                self.stop_the_clock(self.last_sent.max(self.last_told), sent.now);
-                self.last_told = sent.now;
-            }
-        } else if sent.in_flight == sent.bytes
-            && let Some(epoch) = &mut self.epoch
-        {
-            // Idle time is no time on the curve (RFC 9438 section 4.2, application-limited).
-            *epoch = epoch
-                .saturating_add(sent.now.saturating_since(self.last_sent))
-                .min(sent.now);
+        if sent.in_flight == sent.bytes {
+            self.stop_the_clock(self.last_sent.max(self.last_told), sent.now);
+            self.last_told = sent.now;
         }
         self.last_sent = sent.now;
     }
 
     fn on_sample(&mut self, sample: &Sample) {
         self.srtt = sample.srtt.unwrap_or(self.srtt);
-        if self.curve == Curve::Ns3 {
-            let watches = self.exit == Exit::HyStartNs3
-                && self.window.cwnd <= self.window.ssthresh
-                && self.window.segments() >= self.rules.low_window;
-            if self.ns3.on_sample(sample, watches, &self.rules) {
-                self.end_slow_start();
-            }
-            return;
-        }
         let slow = self.window.in_slow_start();
-        match self.exit {
-            Exit::Loss => {}
-            Exit::HyStartPlus => {
-                if self.in_first_slow_start() && self.plus.on_sample(sample) {
-                    self.end_slow_start();
-                }
-            }
-            Exit::HyStart | Exit::HyStartNs3 => {}
+        if self.watch.ends_by_rounds(sample, &self.window) {
+            self.window.end_slow_start();
         }
         let Some(rtt) = sample.rtt else {
             return;
         };
-        // Delays right after a recovery are not those of the path.
-        if self.curve == Curve::Ticks
-            && let Some(epoch) = self.epoch
-            && millis(sample.now.saturating_since(epoch)) < 1000
-        {
-            return;
-        }
         let least = self.least_rtt.map_or(rtt, |least| least.min(rtt));
         self.least_rtt = Some(least);
-        if self.exit == Exit::HyStart && slow {
-            let segments = self.window.segments();
-            let found = self
-                .hystart
-                .on_delay(sample, segments, micros(rtt), micros(least));
-            if found {
-                self.end_slow_start();
-            }
+        if slow && self.watch.ends_by_delay(sample, &self.window, rtt, least) {
+            self.window.end_slow_start();
         }
     }
 
@@ -552,7 +375,7 @@ impl CongestionControl for Cubic {
         {
             self.srtt = rtt;
         }
-        if self.curve == Curve::Real && acked.stage == Stage::Open {
+        if acked.stage == Stage::Open {
             if !acked.limited {
                 self.stop_the_clock(self.last_told, acked.now);
             }
@@ -564,71 +387,49 @@ impl CongestionControl for Cubic {
             }
             return;
         };
-        if self.curve == Curve::Ns3 {
-            self.grow_as_ns3(bytes, acked.now);
-            return;
-        }
         if self.window.in_slow_start() {
-            let divisor = match self.in_first_slow_start() {
-                true => self.plus.divisor(),
-                false => 1,
-            };
+            let divisor = self.watch.divisor(&self.window);
             bytes = self.window.slow_start(bytes / divisor);
             if bytes == 0 {
                 return;
             }
         }
-        match self.curve {
-            Curve::Real | Curve::Ns3 => self.avoid(bytes, acked.now),
-            Curve::Ticks => {
-                self.tick(bytes / self.window.mss, acked.now);
-                self.window.grow(bytes, self.linux.per * self.window.mss);
-            }
-        }
+        self.avoid(bytes, acked.now);
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         let factor = match congestion.kind {
             CongestionKind::Ecn => self.ecn_factor,
-            CongestionKind::Loss | CongestionKind::Timeout(_) => self.beta,
+            CongestionKind::Loss | CongestionKind::Timeout(_) => self.beta_cubic,
         };
-        if self.curve == Curve::Real {
-            return self.reduce_as_rfc(congestion, factor);
+        // RFC 9438 section 4.6: ssthresh is that part of what is in flight.
+        let to = scaled(congestion.in_flight, factor);
+        self.marked_to = None;
+        let again = matches!(congestion.kind, CongestionKind::Timeout(expiry) if expiry.again);
+        if !again {
+            // RFC 9438 section 4.9: what is given back if nothing was lost.
+            self.undo = self.curve;
+            self.remember();
         }
-        let to = if self.curve == Curve::Ns3 {
-            let shape = self.shape();
-            self.ns3.reduce(self.window.segments(), factor, &shape) * self.window.mss
-        } else {
-            self.reduced(factor)
-        };
-        match congestion.kind {
-            CongestionKind::Loss | CongestionKind::Ecn => {
-                self.remember();
-                self.window.fall(to, 2);
-            }
-            CongestionKind::Timeout(expiry) => {
-                self.remember();
-                self.window.time_out(to, expiry);
-                if self.curve == Curve::Ticks {
-                    self.linux = Ticks::default();
-                    self.least_rtt = None;
-                }
-                if self.curve == Curve::Ns3 {
-                    self.ns3.reset(congestion.now);
-                }
-                self.hystart.restart();
-            }
+        if let CongestionKind::Timeout(expiry) = congestion.kind {
+            // RFC 9438 section 4.8.
+            self.curve.t_epoch = None;
+            self.after_timeout = true;
+            self.window.time_out(to, expiry);
+            self.watch.hystart.restart();
+            return;
+        }
+        self.window.fall(to, 2);
+        // RFC 9438 section 4.6: marks may take the window down to one segment, the threshold stays at two.
+        if congestion.kind == CongestionKind::Ecn && to < self.window.ssthresh {
+            self.window.fall(to, 1);
+            self.marked_to = Some(self.window.cwnd);
+            self.window.ssthresh = 2 * self.window.mss;
         }
     }
 
     fn on_decay(&mut self, cwnd: u64) {
         self.window.decay(cwnd);
-    }
-
-    fn on_window(&mut self, cwnd: u64) {
-        if self.curve == Curve::Ns3 {
-            self.window.cwnd = cwnd;
-        }
     }
 
     #[inline]
@@ -646,39 +447,33 @@ impl CongestionControl for Cubic {
     }
 
     fn on_undo(&mut self, undo: &Undo) {
-        // A window that has outgrown the one before the loss goes on as it is (RFC 9438 section 4.9.2).
-        if self.curve == Curve::Real && self.segments() < self.w_prior {
+        // RFC 9438 section 4.9.2: a window that has outgrown the one before the loss goes on as it is.
+        if segments(&self.window) < self.curve.cwnd_prior {
             self.after_timeout = false;
-            let Undone {
-                epoch,
-                w_max,
-                k,
-                origin,
-                w_est,
-                w_prior,
-            } = self.undo;
-            (self.epoch, self.w_max, self.k) = (epoch, w_max, k);
-            (self.origin, self.w_est, self.w_prior) = (origin, w_est, w_prior);
+            self.curve = self.undo;
         }
         self.window.undo(undo);
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        tell("w_max (segments)", self.w_max);
-        tell("k (s)", self.k);
+        tell("w_max (segments)", self.curve.w_max);
+        tell("k (s)", self.curve.k);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Expiry;
+    use crate::{AnyCc, Expiry};
     use sojourn_units::Params;
 
     const MSS: u64 = 1000;
 
     fn started(params: &CubicParams) -> Cubic {
-        let mut cubic = Cubic::new(params);
+        begun(Cubic::new(params))
+    }
+
+    fn begun<C: CongestionControl>(mut cubic: C) -> C {
         cubic.on_start(&Start {
             mss: MSS,
             initial_window: 100 * MSS,
@@ -689,7 +484,7 @@ mod tests {
         cubic
     }
 
-    fn lose(cubic: &mut Cubic, now: Time) {
+    fn lose(cubic: &mut impl CongestionControl, now: Time) {
         cubic.on_congestion(&Congestion {
             now,
             kind: CongestionKind::Loss,
@@ -699,7 +494,7 @@ mod tests {
     }
 
     /// A window of segments is acknowledged evenly in each round trip of 100 ms; the window after each.
-    fn rounds(cubic: &mut Cubic, from: Time, rounds: u64) -> Vec<f64> {
+    fn rounds(cubic: &mut impl CongestionControl, from: Time, rounds: u64) -> Vec<f64> {
         let mut windows = Vec::new();
         for round in 0..rounds {
             let acks = cubic.cwnd() / MSS;
@@ -725,7 +520,10 @@ mod tests {
         for dialect in ["rfc", "linux"] {
             let mut params = CubicParams::in_dialect(dialect).unwrap();
             params.set("reno_friendly", "false").unwrap();
-            let mut cubic = started(&params);
+            let mut cubic = match dialect {
+                "rfc" => AnyCc::Cubic(Box::new(started(&params))),
+                _ => AnyCc::Custom(Box::new(begun(Linux::new(&params)))),
+            };
             let start = Time::ZERO + Span::from_secs(1);
             lose(&mut cubic, start);
             assert_eq!(cubic.cwnd(), 70 * MSS);
@@ -759,10 +557,14 @@ mod tests {
     fn a_flow_whose_window_shrinks_gives_way_further() {
         let mut cubic = started(&CubicParams::default());
         lose(&mut cubic, Time::ZERO);
-        assert_eq!(cubic.w_max, 100.0);
+        assert_eq!(cubic.curve.w_max, 100.0);
         lose(&mut cubic, Time::ZERO);
         // 70 segments, less than 100 before: (1 + 0.7) / 2 of them.
-        assert!((cubic.w_max - 59.5).abs() < 1e-9, "{}", cubic.w_max);
+        assert!(
+            (cubic.curve.w_max - 59.5).abs() < 1e-9,
+            "{}",
+            cubic.curve.w_max
+        );
     }
 
     #[test]
@@ -802,7 +604,7 @@ mod tests {
             mss: MSS,
         });
         assert_eq!((cubic.cwnd(), cubic.ssthresh()), (35 * MSS, 35 * MSS));
-        assert_eq!(cubic.w_max, 100.0);
+        assert_eq!(cubic.curve.w_max, 100.0);
     }
 
     #[test]
@@ -811,13 +613,14 @@ mod tests {
         let mut cubic = started(&CubicParams::default());
         lose(&mut cubic, Time::ZERO);
         cubic.avoid(MSS, Time::ZERO);
-        (cubic.w_est, cubic.origin, cubic.k) = (71.0, 60.0, 0.0);
+        let curve = &mut cubic.curve;
+        (curve.w_est, curve.w_max, curve.cwnd_epoch, curve.k) = (71.0, 60.0, 60.0, 0.0);
         cubic.window.cwnd = 72 * MSS;
         cubic.avoid(MSS, Time::ZERO);
         assert!(
-            (cubic.segments() - 71.0).abs() < 0.02,
+            (segments(&cubic.window) - 71.0).abs() < 0.02,
             "{}",
-            cubic.segments()
+            segments(&cubic.window)
         );
     }
 
@@ -835,10 +638,13 @@ mod tests {
         assert_eq!((cubic.cwnd(), cubic.ssthresh()), (MSS, 70 * MSS));
         // Another for the same segment leaves threshold and cwnd_prior.
         cubic.on_congestion(&timeout(true));
-        assert_eq!((cubic.ssthresh(), cubic.w_prior), (70 * MSS, 100.0));
+        assert_eq!(
+            (cubic.ssthresh(), cubic.curve.cwnd_prior),
+            (70 * MSS, 100.0)
+        );
         cubic.window.cwnd = 70 * MSS;
         cubic.avoid(MSS, Time::ZERO + Span::from_secs(1));
-        assert_eq!((cubic.k, cubic.w_max), (0.0, 70.0));
+        assert_eq!((cubic.curve.k, cubic.curve.w_max), (0.0, 70.0));
     }
 
     #[test]
@@ -869,13 +675,7 @@ mod tests {
         let mut cubic = started(&CubicParams::default());
         lose(&mut cubic, Time::ZERO);
         rounds(&mut cubic, Time::ZERO, 20);
-        let before = (
-            cubic.epoch,
-            cubic.k,
-            cubic.w_max,
-            cubic.w_est,
-            cubic.w_prior,
-        );
+        let before = cubic.curve;
         let undo = Undo {
             now: Time::ZERO,
             cwnd: cubic.cwnd(),
@@ -883,17 +683,10 @@ mod tests {
         };
         let now = Time::ZERO + Span::from_secs(3);
         lose(&mut cubic, now);
-        assert_ne!(cubic.w_max, before.2);
+        assert_ne!(cubic.curve.w_max, before.w_max);
         rounds(&mut cubic, now, 1);
         cubic.on_undo(&undo);
-        let after = (
-            cubic.epoch,
-            cubic.k,
-            cubic.w_max,
-            cubic.w_est,
-            cubic.w_prior,
-        );
-        assert_eq!((before, undo.cwnd), (after, cubic.cwnd()));
+        assert_eq!((before, undo.cwnd), (cubic.curve, cubic.cwnd()));
     }
 
     #[test]
@@ -937,7 +730,7 @@ mod tests {
 
     #[test]
     fn a_timeout_begins_anew() {
-        let mut cubic = started(&CubicParams::in_dialect("linux").unwrap());
+        let mut cubic = begun(Linux::new(&CubicParams::in_dialect("linux").unwrap()));
         cubic.on_congestion(&Congestion {
             now: Time::ZERO,
             kind: CongestionKind::Timeout(Expiry::default()),

@@ -27,22 +27,6 @@ choice! {
     }
 }
 
-choice! {
-    /// Whose arithmetic it follows.
-    pub enum Details {
-        /// RFC 8257's, in bytes.
-        Paper = "paper",
-        /// That of ns-3's class, with its units, its rounding and the moments at which it looks.
-        Ns3 = "ns3",
-    }
-}
-
-impl Details {
-    pub(crate) fn is_ns3(self) -> bool {
-        self == Details::Ns3
-    }
-}
-
 params! {
     /// DCTCP (RFC 8257): reacts to the fraction of marked bytes; for data centres whose queues mark early.
     pub struct DctcpParams {
@@ -52,24 +36,22 @@ params! {
         alpha: Ratio = "1", source "RFC 8257 section 3.3, item 4";
         /// Whether the fraction is kept in 1024ths, so that small ones vanish.
         in_1024ths: bool = "false", source "RFC 8257 section 3.3 (a real number)",
-            where details is "paper" because "TcpDctcp keeps a real number";
+            where dialect not "ns3" because "TcpDctcp keeps a real number";
         /// Which acknowledgement ends a window of observation.
         ends: Ends = "beyond", source "RFC 8257 section 3.3, item 4",
-            where details is "paper" because "TcpDctcp counts acknowledgements by a rule of its own";
+            where dialect not "ns3" because "TcpDctcp counts acknowledgements by a rule of its own";
         /// Whether a loss halves a window that a mark has just reduced.
         loss_after_mark: bool = "false", source "RFC 3168 section 6.1.2 (once per window of data)",
-            where details is "paper" because "TcpDctcp answers losses as marks";
+            where dialect not "ns3" because "TcpDctcp answers losses as marks";
         /// What is halved for a loss.
         halved: Halved = "flight", source "RFC 8257 section 3.5, RFC 5681 equation 4",
-            where details is "paper" because "TcpDctcp answers losses as marks";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "RFC 8257", by dialect;
+            where dialect not "ns3" because "TcpDctcp answers losses as marks";
     }
     dialects Dialect {
         /// RFC 8257.
         rfc as Rfc = "rfc8257" {}
         /// TcpDctcp of ns-3.
-        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-dctcp.cc"; }
+        ns3 as Ns3 = "ns3-3.44" {}
         /// tcp_dctcp.c.
         linux as Linux = "linux-6.1" {
             in_1024ths = "true" from "tcp_dctcp.c, dctcp_update_alpha";

@@ -9,7 +9,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::details::Details;
 use crate::num::{real, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
@@ -20,29 +19,27 @@ params! {
     pub struct HighspeedParams {
         /// Window up to which it is Reno, segments (Low_Window).
         low_window: u32 = "38", range "1".."100000", source "RFC 3649 section 5",
-            where details is "paper" because "ns-3 and Linux have the table of RFC 3649 built in";
+            where dialect is "rfc" because "ns-3 and Linux have the table of RFC 3649 built in";
         /// Window reached at the loss rate `high_p`, segments (High_Window).
         high_window: u32 = "83000", range "2".., source "RFC 3649 section 5",
-            where details is "paper" because "ns-3 and Linux have the table of RFC 3649 built in",
+            where dialect is "rfc" because "ns-3 and Linux have the table of RFC 3649 built in",
             acts "the window is above `low_window`";
         /// That loss rate (High_P).
         high_p: f64 = "0.0000001", range "0.000000000001".."0.1", source "RFC 3649 section 5 (10^-7)",
-            where details is "paper" because "ns-3 and Linux have the table of RFC 3649 built in",
+            where dialect is "rfc" because "ns-3 and Linux have the table of RFC 3649 built in",
             acts "the window is above `low_window`";
         /// What a loss takes off a window of that size (High_Decrease).
         high_decrease: Ratio = "0.1", source "RFC 3649 section 5",
-            where details is "paper" because "ns-3 and Linux have the table of RFC 3649 built in",
+            where dialect is "rfc" because "ns-3 and Linux have the table of RFC 3649 built in",
             acts "the window is above `low_window`";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "RFC 3649 section 5", by dialect;
     }
     dialects Dialect {
         /// RFC 3649.
         rfc as Rfc = "rfc3649" {}
         /// TcpHighSpeed of ns-3.
-        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-highspeed.cc"; }
+        ns3 as Ns3 = "ns3-3.44" {}
         /// tcp_highspeed.c.
-        linux as Linux = "linux-6.1" { details = "linux" from "tcp_highspeed.c"; }
+        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -10,7 +10,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::details::Details;
 use crate::num::{real, seconds, whole};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -21,22 +20,19 @@ params! {
     pub struct HtcpParams {
         /// Time after a loss for which it is Reno (Delta_L).
         low_time: Span = "1s", range .."100s", source "draft-leith-tcp-htcp-06 section 3 (at least 1 s)";
-        /// Whether growth is scaled by the round trip over 100 ms: beyond that time, or always with details `linux` (use_rtt_scaling).
+        /// Whether growth is scaled by the round trip over 100 ms: beyond that time, or always in dialect linux (use_rtt_scaling).
         rtt_scaling: bool = "false", source "draft-leith-tcp-htcp-06 section 5 (optional)",
-            where details not "ns3" because "tcp-htcp.cc has no such scaling";
+            where dialect not "ns3" because "tcp-htcp.cc has no such scaling";
         /// Whether the fall adapts to the delays seen.
         adaptive: bool = "true", source "Shorten and Leith 2004, tcp_htcp.c; draft-leith-tcp-htcp-06 leaves the fall at a half";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "draft-leith-tcp-htcp-06", by dialect;
     }
     dialects Dialect {
         /// The draft.
         rfc as Rfc = "htcp-06" {}
         /// TcpHtcp of ns-3.
-        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-htcp.cc"; }
+        ns3 as Ns3 = "ns3-3.44" {}
         /// tcp_htcp.c.
         linux as Linux = "linux-6.1" {
-            details = "linux" from "tcp_htcp.c";
             rtt_scaling = "true" from "tcp_htcp.c, use_rtt_scaling";
         }
     }

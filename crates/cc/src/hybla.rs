@@ -15,7 +15,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::details::Details;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -26,16 +25,14 @@ params! {
     pub struct HyblaParams {
         /// The reference.
         rtt0: Span = "25ms", range "1ms".."10s", source "Caini & Firrincieli 2004";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "Caini & Firrincieli 2004", by dialect;
     }
     dialects Dialect {
         /// The paper.
         rfc as Rfc = "hybla-2004" {}
         /// TcpHybla of ns-3.
-        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-hybla.cc"; rtt0 = "50ms" from "tcp-hybla.cc, RRTT"; }
+        ns3 as Ns3 = "ns3-3.44" { rtt0 = "50ms" from "tcp-hybla.cc, RRTT"; }
         /// tcp_hybla.c.
-        linux as Linux = "linux-6.1" { details = "linux" from "tcp_hybla.c"; }
+        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -12,30 +12,34 @@ use sojourn_units::Time;
 /// The time that a train may be longer than the delay, microseconds.
 const TRAIN_SLACK: u64 = 1_000;
 
-/// What both use; times in microseconds.
+/// What both use, by the names of RFC 9406 section 4.3. Times are microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Segments below which HyStart does not look.
+    /// Segments below which HyStart does not look (hystart_low_window of tcp_cubic.c).
     pub(crate) low_window: u64,
-    /// Samples of delay in a round before it is judged.
-    pub(crate) samples: u32,
-    /// Bounds of the rise in delay that ends slow start, and the part of the delay that it is between them.
-    pub(crate) least_rise: u64,
-    pub(crate) most_rise: u64,
-    pub(crate) rise_divisor: u64,
-    /// Acknowledgements closer than this form a train.
+    /// Samples of delay in a round before it is judged (N_RTT_SAMPLE).
+    pub(crate) n_rtt_sample: u32,
+    /// Least rise of the delay that ends slow start (MIN_RTT_THRESH).
+    pub(crate) min_rtt_thresh: u64,
+    /// Greatest rise that is waited for (MAX_RTT_THRESH).
+    pub(crate) max_rtt_thresh: u64,
+    /// Divisor of the delay that gives the rise between these bounds (MIN_RTT_DIVISOR).
+    pub(crate) min_rtt_divisor: u64,
+    /// Acknowledgements closer than this form a train (hystart_ack_delta_us of tcp_cubic.c).
     pub(crate) train_gap: u64,
-    /// Rounds of conservative slow start, and how much slower it is.
-    pub(crate) slow_rounds: u32,
-    pub(crate) slower: u64,
+    /// Rounds of conservative slow start (CSS_ROUNDS).
+    pub(crate) css_rounds: u32,
+    /// How much slower the window grows in it (CSS_GROWTH_DIVISOR).
+    pub(crate) css_growth_divisor: u64,
 }
 
 impl Rules {
-    fn rise(&self, delay: u64) -> u64 {
+    /// RttThresh of RFC 9406 section 4.2: the delay over MIN_RTT_DIVISOR, within MIN_RTT_THRESH and MAX_RTT_THRESH.
+    fn rtt_thresh(&self, delay: u64) -> u64 {
         // Whichever is greater of the bounds, neither is passed from the other side.
-        (delay / self.rise_divisor)
-            .max(self.least_rise)
-            .min(self.most_rise.max(self.least_rise))
+        (delay / self.min_rtt_divisor)
+            .max(self.min_rtt_thresh)
+            .min(self.max_rtt_thresh.max(self.min_rtt_thresh))
     }
 }
 
@@ -45,9 +49,12 @@ pub(crate) struct HyStart {
     rules: Rules,
     /// The round ends when more than this byte is acknowledged; at first, with any.
     end: u64,
+    /// When the round began, and the last acknowledgement of its train came; microseconds.
     round_start: u64,
     last_ack: u64,
+    /// The least delay of the round, microseconds.
     least: u64,
+    /// Samples in it.
     samples: u32,
     found: bool,
 }
@@ -103,10 +110,10 @@ impl HyStart {
             self.found |= now - self.round_start > (least + TRAIN_SLACK) / 2;
         }
         self.least = self.least.min(delay);
-        if self.samples < self.rules.samples {
+        if self.samples < self.rules.n_rtt_sample {
             self.samples += 1;
         } else {
-            self.found |= self.least > least + self.rules.rise(least);
+            self.found |= self.least > least + self.rules.rtt_thresh(least);
         }
         self.found
     }
@@ -116,18 +123,24 @@ fn now_us(now: Time) -> u64 {
     now.as_ps() / 1_000_000
 }
 
-/// HyStart++.
+/// HyStart++ (RFC 9406). Delays are microseconds, `u64::MAX` where there is none (infinity in section 4.2).
 #[derive(Clone, Debug)]
 pub(crate) struct HyStartPlus {
     rules: Rules,
-    end: u64,
-    samples: u32,
-    current: u64,
-    last: u64,
-    /// The least delay of the round in which conservative slow start began.
-    baseline: u64,
-    slow_rounds: u32,
-    slow: bool,
+    /// The round ends when more than this byte is acknowledged (windowEnd).
+    window_end: u64,
+    /// Samples in this round (rttSampleCount).
+    rtt_sample_count: u32,
+    /// The least delay of this round (currentRoundMinRTT).
+    current_round_min_rtt: u64,
+    /// That of the last one (lastRoundMinRTT).
+    last_round_min_rtt: u64,
+    /// That of the round in which conservative slow start began (cssBaselineMinRtt).
+    css_baseline_min_rtt: u64,
+    /// Rounds of conservative slow start that are over.
+    css_rounds: u32,
+    /// In conservative slow start (CSS).
+    in_css: bool,
     done: bool,
 }
 
@@ -135,20 +148,23 @@ impl HyStartPlus {
     pub(crate) fn new(rules: Rules) -> HyStartPlus {
         HyStartPlus {
             rules,
-            end: 0,
-            samples: 0,
-            current: u64::MAX,
-            last: u64::MAX,
-            baseline: u64::MAX,
-            slow_rounds: 0,
-            slow: false,
+            window_end: 0,
+            rtt_sample_count: 0,
+            current_round_min_rtt: u64::MAX,
+            last_round_min_rtt: u64::MAX,
+            css_baseline_min_rtt: u64::MAX,
+            css_rounds: 0,
+            in_css: false,
             done: false,
         }
     }
 
-    /// By how much less than in slow start the window grows now.
+    /// By how much less than in slow start the window grows now (RFC 9406 section 4.2: in CSS by CSS_GROWTH_DIVISOR).
     pub(crate) fn divisor(&self) -> u64 {
-        if self.slow { self.rules.slower } else { 1 }
+        match self.in_css {
+            true => self.rules.css_growth_divisor,
+            false => 1,
+        }
     }
 
     /// An acknowledgement in slow start (RFC 9406 section 4.2). True if slow start is to end.
@@ -157,32 +173,36 @@ impl HyStartPlus {
             return false;
         }
         let mut ends = false;
-        if sample.una > self.end {
-            // A round is over.
-            if self.slow {
-                self.slow_rounds += 1;
-                ends = self.slow_rounds >= self.rules.slow_rounds;
+        if sample.una > self.window_end {
+            // RFC 9406 section 4.2: CSS lasts CSS_ROUNDS rounds, then congestion avoidance begins.
+            if self.in_css {
+                self.css_rounds += 1;
+                ends = self.css_rounds >= self.rules.css_rounds;
             }
-            self.end = sample.next;
-            self.last = self.current;
-            self.current = u64::MAX;
-            self.samples = 0;
+            // RFC 9406 section 4.2: a round begins, and remembers the least delay of the last one.
+            self.window_end = sample.next;
+            self.last_round_min_rtt = self.current_round_min_rtt;
+            self.current_round_min_rtt = u64::MAX;
+            self.rtt_sample_count = 0;
         }
         if let Some(rtt) = sample.rtt {
-            self.current = self.current.min(micros(rtt));
-            self.samples += 1;
+            self.current_round_min_rtt = self.current_round_min_rtt.min(micros(rtt));
+            self.rtt_sample_count += 1;
         }
-        if self.samples >= self.rules.samples && self.current != u64::MAX && self.last != u64::MAX {
-            if !self.slow {
-                if self.current >= self.last.saturating_add(self.rules.rise(self.last)) {
-                    self.slow = true;
-                    self.slow_rounds = 0;
-                    self.baseline = self.current;
+        let (current, last) = (self.current_round_min_rtt, self.last_round_min_rtt);
+        let judged = self.rtt_sample_count >= self.rules.n_rtt_sample;
+        if judged && current != u64::MAX && last != u64::MAX {
+            if !self.in_css {
+                // RFC 9406 section 4.2: a delay that has risen by RttThresh since the last round begins CSS.
+                if current >= last.saturating_add(self.rules.rtt_thresh(last)) {
+                    self.in_css = true;
+                    self.css_rounds = 0;
+                    self.css_baseline_min_rtt = current;
                 }
-            } else if self.current < self.baseline {
-                // It was jitter: slow start goes on.
-                self.slow = false;
-                self.baseline = u64::MAX;
+            } else if current < self.css_baseline_min_rtt {
+                // RFC 9406 section 4.2: it was jitter, slow start goes on.
+                self.in_css = false;
+                self.css_baseline_min_rtt = u64::MAX;
             }
         }
         self.done = ends;
@@ -277,15 +297,15 @@ mod tests {
             })
         };
         let few = Rules {
-            samples: 4,
+            n_rtt_sample: 4,
             ..rules()
         };
         let steep = Rules {
-            least_rise: 8_000,
+            min_rtt_thresh: 8_000,
             ..rules()
         };
         let coarse = Rules {
-            rise_divisor: 4,
+            min_rtt_divisor: 4,
             ..rules()
         };
         let high = Rules {
@@ -305,8 +325,8 @@ mod tests {
         };
         assert_eq!(found(loose, 40_000), Some(5));
         let mut plus = HyStartPlus::new(Rules {
-            slower: 2,
-            slow_rounds: 1,
+            css_growth_divisor: 2,
+            css_rounds: 1,
             ..rules()
         });
         let mut seen = Vec::new();

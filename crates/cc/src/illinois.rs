@@ -8,7 +8,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::details::Details;
 use crate::num::{micros, real, whole};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -31,16 +30,14 @@ params! {
         /// Round trips with a short queue before growth is greatest again.
         theta: u32 = "5", range "1".."1000", source "tcp_illinois.c, theta",
             acts "a queue that stood becomes short again";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "Liu, Basar & Srikant 2006", by dialect;
     }
     dialects Dialect {
         /// The paper, with Linux's constants where it leaves them open.
         rfc as Rfc = "illinois-2006" {}
         /// TcpIllinois of ns-3.
-        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-illinois.cc"; }
+        ns3 as Ns3 = "ns3-3.44" {}
         /// tcp_illinois.c.
-        linux as Linux = "linux-6.1" { details = "linux" from "tcp_illinois.c"; }
+        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -5,41 +5,32 @@
 
 mod ns3;
 
+pub(crate) use ns3::Ns3;
+
 use crate::delays::Delays;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use ns3::Ns3;
-use sojourn_units::{Span, choice, params};
-
-choice! {
-    /// How delays are kept and the window follows them.
-    pub enum Rule {
-        /// RFC 6817.
-        Rfc = "rfc",
-        /// ns-3: whole milliseconds, a filter and a history shorter by one, slow start, and no growth beyond what is in flight.
-        Ns3 = "ns3",
-    }
-}
+use sojourn_units::{Span, params};
 
 params! {
     /// LEDBAT (RFC 6817): low extra delay background transport, by one-way delay.
     pub struct LedbatParams {
         /// Queueing delay to keep (TARGET).
         target: Span = "100ms", range "1ms".."1s", source "RFC 6817 section 2.5 (at most 100 ms)",
-            acts "the window follows the delay: with rule=ns3 only while the delay is above the target";
+            acts "the window follows the delay: in dialect ns3 only while the delay is above the target";
         /// How fast the window follows (GAIN): segments per round trip at no queueing delay.
         gain: f64 = "1", range "0.001".."100", source "RFC 6817 section 2.5 (at most 1; RFC 7928 section 5.4 asks for 10)",
-            acts "the window follows the delay: with rule=ns3 only while the delay is above the target";
+            acts "the window follows the delay: in dialect ns3 only while the delay is above the target";
         /// Segments by which the window may exceed the data in flight (ALLOWED_INCREASE).
         allowed_increase: u32 = "1", range "1".."100", source "RFC 6817 section 2.5",
-            where rule is "rfc" because "TcpLedbat never grows beyond what was in flight";
+            where dialect is "rfc" because "TcpLedbat never grows beyond what was in flight";
         /// Minutes over which the least delay is kept (BASE_HISTORY).
         base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5",
             acts "the connection lasts longer, and the least delay changes";
         /// Number of samples whose minimum is the current delay (CURRENT_FILTER).
         current_filter: u32 = "4", range "1".."1000", source "RFC 6817 section 2.4.2 leaves it open, at least 1",
-            acts "the window follows the delay: with rule=ns3 only while the delay is above the target";
+            acts "the window follows the delay: in dialect ns3 only while the delay is above the target";
         /// Segments sent at first (INIT_CWND).
         init_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5";
         /// Least window, segments (MIN_CWND).
@@ -47,8 +38,6 @@ params! {
             acts "the window falls to it";
         /// Whether it begins with slow start.
         slow_start: bool = "false", source "RFC 6817 section 2.4.2 has none";
-        /// How delays are kept and the window follows them.
-        rule: Rule = "rfc", source "RFC 6817 section 2.4.2", by dialect;
     }
     dialects Dialect {
         /// RFC 6817.
@@ -57,12 +46,11 @@ params! {
         ns3 as Ns3 = "ns3-3.44" {
             slow_start = "true" from "tcp-ledbat.cc, SSParam";
             init_cwnd = "1000" from "tcp-ledbat.cc leaves it to the socket";
-            rule = "ns3" from "tcp-ledbat.cc, CongestionAvoidance";
         }
     }
 }
 
-/// The state of one connection.
+/// The state of one connection, but for dialect ns3.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     window: Window,
@@ -73,8 +61,6 @@ pub struct Ledbat {
     min_cwnd: u64,
     slow_start: bool,
     delays: Delays,
-    /// What ns-3 keeps instead.
-    ns3: Option<Ns3>,
     /// A part of a byte that growth has left.
     rest: f64,
     /// What was in flight before the acknowledgement, which may cover several packets (flightsize).
@@ -93,7 +79,6 @@ impl Ledbat {
             min_cwnd: params.min_cwnd.into(),
             slow_start: params.slow_start,
             delays: Delays::new(params.base_history, params.current_filter),
-            ns3: (params.rule == Rule::Ns3).then(|| Ns3::new(params)),
             rest: 0.0,
             flight: 0,
         }
@@ -118,28 +103,14 @@ impl CongestionControl for Ledbat {
         Traits {
             samples: true,
             timestamps: true,
-            raises: self
-                .ns3
-                .is_some()
-                .then_some("ns-3 bounds no threshold that GetSsThresh answers with"),
             ..Traits::default()
         }
     }
 
     fn on_sample(&mut self, sample: &Sample) {
         self.flight = sample.in_flight_before;
-        let Some(delay) = sample.one_way else {
-            return;
-        };
-        match &mut self.ns3 {
-            None => self.delays.add(delay, sample.now),
-            Some(ns3) => {
-                // PktsAcked, which repeated acknowledgements call for one segment.
-                let segments = sample.told.map(u64::from);
-                if segments.unwrap_or(sample.acked) > 0 {
-                    ns3.add(delay, sample.now);
-                }
-            }
+        if let Some(delay) = sample.one_way {
+            self.delays.add(delay, sample.now);
         }
     }
 
@@ -147,10 +118,6 @@ impl CongestionControl for Ledbat {
         let Some(bytes) = self.window.admit(acked) else {
             return;
         };
-        if let Some(ns3) = &mut self.ns3 {
-            ns3.increase(&mut self.window, bytes, acked.in_flight);
-            return;
-        }
         if self.slow_start && self.window.in_slow_start() {
             self.window.slow_start(bytes);
             return;
@@ -173,29 +140,20 @@ impl CongestionControl for Ledbat {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        // ns-3's GetSsThresh is that of its NewReno.
-        let half = match self.ns3 {
-            None => self.window.cwnd / 2,
-            Some(_) => congestion.in_flight / 2,
-        };
+        let half = self.window.cwnd / 2;
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => {
                 let before = self.window.cwnd;
                 self.window.fall(half, self.min_cwnd);
-                if self.ns3.is_none() {
-                    self.window.cwnd = self.window.cwnd.min(before);
-                    self.window.ssthresh = self.window.cwnd;
-                }
+                self.window.cwnd = self.window.cwnd.min(before);
+                self.window.ssthresh = self.window.cwnd;
             }
             CongestionKind::Timeout(expiry) => self.window.time_out(half, expiry),
         }
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        let queueing = match &self.ns3 {
-            None => self.delays.queueing().unwrap_or_default(),
-            Some(ns3) => ns3.queueing(),
-        };
+        let queueing = self.delays.queueing().unwrap_or_default();
         tell("queueing_delay (ms)", seconds(queueing) * 1e3);
     }
 }

@@ -8,7 +8,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::details::Details;
 use crate::num::{micros, real};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -19,24 +18,22 @@ params! {
     pub struct LpParams {
         /// Where in the range of delays congestion is seen (delta).
         threshold: Ratio = "0.15", source "Kuzmanovic & Knightly 2003",
-            where details is "paper" because "ns-3 and Linux have 15 % and an eighth built in";
+            where dialect is "rfc" because "ns-3 and Linux have 15 % and an eighth built in";
         /// Weight of a new sample of delay (gamma).
         weight: Ratio = "0.125", source "Kuzmanovic & Knightly 2003",
-            where details is "paper" because "ns-3 and Linux have 15 % and an eighth built in";
+            where dialect is "rfc" because "ns-3 and Linux have 15 % and an eighth built in";
         /// What the receiver's timestamps are ahead of the sender's clock, ms, modulo 2^32. Linux draws it at random for each
         /// pair of hosts (tcp_timestamps=1), and from 2^29 on, for seven pairs of eight, never sees congestion.
         clock_offset: u32 = "2147483648", source "secure_seq.c, secure_tcp_ts_off: the middle of its range",
-            where details is "linux" because "Linux alone takes differences of two clocks";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "Kuzmanovic & Knightly 2003", by dialect;
+            where dialect is "linux" because "Linux alone takes differences of two clocks";
     }
     dialects Dialect {
         /// The paper.
         rfc as Rfc = "lp-2003" {}
         /// TcpLp of ns-3.
-        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-lp.cc"; }
+        ns3 as Ns3 = "ns3-3.44" {}
         /// tcp_lp.c.
-        linux as Linux = "linux-6.1" { details = "linux" from "tcp_lp.c"; }
+        linux as Linux = "linux-6.1" {}
     }
 }
 

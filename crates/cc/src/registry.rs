@@ -1,7 +1,11 @@
 //! The algorithms by name: static dispatch, parameters and documentation, from one line each.
 
-use crate::{ALGORITHMS, AnyCc};
-use sojourn_units::{DialectInfo, ParamError, ParamInfo, head_markdown, head_title, nearest};
+use crate::control::{Acked, Congestion, CongestionControl, Sent, Start};
+use crate::sample::{Lost, Phase, Sample, Traits, Undo};
+use sojourn_units::{
+    DialectInfo, ParamError, ParamInfo, Params, Rate, Time, head_markdown, head_of, head_title,
+    nearest,
+};
 
 /// One entry of the registry.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +73,10 @@ impl std::fmt::Display for BuildError {
                 let names: Vec<_> = ALGORITHMS.iter().map(|a| a.name).collect();
                 write!(f, " (algorithms: {})", names.join(", "))
             }
+            BuildError::Param {
+                error: error @ ParamError::OfDialect { .. },
+                ..
+            } => write!(f, "{error}"),
             BuildError::Param { algorithm, error } => write!(f, "{algorithm}: {error}"),
         }
     }
@@ -83,7 +91,39 @@ impl std::error::Error for BuildError {
     }
 }
 
+/// Parameters of release 0.1.0 that said whose rules an algorithm follows, and the dialect for each of their words.
+const OF_DIALECT: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "details",
+        &[("paper", "rfc"), ("ns3", "ns3"), ("linux", "linux")],
+    ),
+    (
+        "curve",
+        &[("real", "rfc"), ("ns3", "ns3"), ("ticks", "linux")],
+    ),
+    ("rule", &[("rfc", "rfc"), ("ns3", "ns3")]),
+];
+
 impl Algorithm {
+    /// Refuses parameters of earlier releases that said what the dialect says, among `pairs` of key and value.
+    ///
+    /// # Errors
+    /// The first of them, with the dialect to write.
+    pub fn refuse_of_dialect(&self, pairs: &[(String, String)]) -> Result<(), ParamError> {
+        let found = pairs.iter().find_map(|(key, given)| {
+            let (_, said) = OF_DIALECT.iter().find(|(name, _)| name == key)?;
+            let has = self.params.iter().any(|info| info.name == key);
+            (!has).then_some((key, given, said))
+        });
+        match found {
+            None => Ok(()),
+            Some((key, given, said)) => {
+                let pair = (key.as_str(), given.as_str());
+                Err(ParamError::of_dialect(self.name, pair, said, self.dialects))
+            }
+        }
+    }
+
     /// Whether that is its name, or one of the others for it.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
@@ -131,66 +171,72 @@ pub fn prepare(
     pairs: &[(String, String)],
 ) -> Result<Maker, BuildError> {
     let algorithm = find(name)?;
-    (algorithm.prepare)(dialect, pairs).map_err(|error| BuildError::Param {
+    let prepared = algorithm.refuse_of_dialect(pairs);
+    let prepared = prepared.and_then(|()| (algorithm.prepare)(dialect, pairs));
+    prepared.map_err(|error| BuildError::Param {
         algorithm: algorithm.name,
         error,
     })
 }
 
-/// Declares the algorithms of this crate, one per line: `module = Type(Params);`, the name of the module being the name
-/// of the algorithm; `module ["other", ...] = ` gives it other names. With `, ns3 = Ops` its parameter `details=ns3` runs `Ops` in the frame of [`crate::ns3`],
-/// and with `, linux = Ops` `details=linux` in that of [`crate::linux`]. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
-macro_rules! algorithms {
-    ($first:ident [$($first_alias:literal),*] = $First:ident($FirstParams:ident); $($module:ident $([$($alias:literal),*])? = $Type:ident($Params:ident) $(, ns3 = $Ns3:ident)? $(, linux = $Linux:ident)?;)*) => {
-        pub mod $first;
-        $(pub mod $module;)*
+/// The arithmetic of a dialect that has one of its own: a congestion control of the algorithm's module, or what that module has for the frame of
+/// [`crate::ns3`] or [`crate::linux`].
+macro_rules! of_dialect {
+    ($module:ident, $dialect:ident, Socket($Ops:ident), $params:expr) => {
+        crate::$dialect::Socket::new(crate::$module::$Ops::new($params))
+    };
+    ($module:ident, $dialect:ident, $Own:ident, $params:expr) => {
+        crate::$module::$Own::new($params)
+    };
+}
 
+/// Declares the algorithms of this crate, one per line: `module = Type(Params);`, the name of the module being the name
+/// of the algorithm; `module ["other", ...] = ` gives it other names. With `, ns3 = Own` it is `Own` in dialect ns3, with `, ns3 = Socket(Ops)` `Ops` in the frame
+/// of [`crate::ns3`]. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
+macro_rules! algorithms {
+    ($first:ident [$($first_alias:literal),*] = $First:ident($FirstParams:ident); $($module:ident $([$($alias:literal),*])? = $Type:ident($Params:ident) $(, $dialect:ident = $Other:ident $(($Ops:ident))?)*;)*) => {
         /// An algorithm of the registry, dispatched statically, or one that the registry does not know.
         #[derive(Debug)]
         pub enum AnyCc {
-            #[doc = concat!("See [`mod@", stringify!($first), "`].")]
-            $First($first::$First),
+            #[doc = concat!("See [`mod@crate::", stringify!($first), "`].")]
+            $First(crate::$first::$First),
             $(
-                #[doc = concat!("See [`mod@", stringify!($module), "`].")]
-                $Type(Box<$module::$Type>),
+                #[doc = concat!("See [`mod@crate::", stringify!($module), "`].")]
+                $Type(Box<crate::$module::$Type>),
             )*
             /// An algorithm from outside this crate, or one with the arithmetic of ns-3 or Linux.
             Custom(Box<dyn CongestionControl>),
         }
 
         /// Every algorithm of this crate.
-        pub const ALGORITHMS: &[registry::Algorithm] = &[
-            registry::Algorithm {
+        pub const ALGORITHMS: &[Algorithm] = &[
+            Algorithm {
                 name: stringify!($first),
-                head: sojourn_units::head_of(include_str!(concat!(stringify!($first), ".rs"))),
+                head: head_of(include_str!(concat!(stringify!($first), ".rs"))),
                 aliases: &[$($first_alias),*],
-                doc: <$first::$FirstParams as sojourn_units::Params>::DOC,
-                params: <$first::$FirstParams as sojourn_units::Params>::TABLE,
-                dialects: <$first::$FirstParams as sojourn_units::Params>::DIALECTS,
+                doc: <crate::$first::$FirstParams as Params>::DOC,
+                params: <crate::$first::$FirstParams as Params>::TABLE,
+                dialects: <crate::$first::$FirstParams as Params>::DIALECTS,
                 prepare: |dialect, pairs| {
-                    let params = sojourn_units::build::<$first::$FirstParams>(dialect, pairs)?;
-                    Ok(Box::new(move || AnyCc::$First($first::$First::new(&params))))
+                    let params = sojourn_units::build::<crate::$first::$FirstParams>(dialect, pairs)?;
+                    Ok(Box::new(move || AnyCc::$First(crate::$first::$First::new(&params))))
                 },
             },
-            $(registry::Algorithm {
+            $(Algorithm {
                 name: stringify!($module),
-                head: sojourn_units::head_of(include_str!(concat!(stringify!($module), ".rs"))),
+                head: head_of(include_str!(concat!(stringify!($module), ".rs"))),
                 aliases: &[$($($alias),*)?],
-                doc: <$module::$Params as sojourn_units::Params>::DOC,
-                params: <$module::$Params as sojourn_units::Params>::TABLE,
-                dialects: <$module::$Params as sojourn_units::Params>::DIALECTS,
+                doc: <crate::$module::$Params as Params>::DOC,
+                params: <crate::$module::$Params as Params>::TABLE,
+                dialects: <crate::$module::$Params as Params>::DIALECTS,
                 prepare: |dialect, pairs| {
-                    let params = sojourn_units::build::<$module::$Params>(dialect, pairs)?;
+                    let params = sojourn_units::build::<crate::$module::$Params>(dialect, pairs)?;
                     Ok(Box::new(move || {
-                        $(if params.details.is_ns3() {
-                            let ops = $module::$Ns3::new(&params);
-                            return AnyCc::Custom(Box::new(ns3::Socket::new(ops)));
-                        })?
-                        $(if params.details.is_linux() {
-                            let ops = $module::$Linux::new(&params);
-                            return AnyCc::Custom(Box::new(linux::Socket::new(ops)));
-                        })?
-                        AnyCc::$Type(Box::new($module::$Type::new(&params)))
+                        $(if params.dialect() == stringify!($dialect) {
+                            let cc = of_dialect!($module, $dialect, $Other $(($Ops))?, &params);
+                            return AnyCc::Custom(Box::new(cc));
+                        })*
+                        AnyCc::$Type(Box::new(crate::$module::$Type::new(&params)))
                     }))
                 },
             },)*
@@ -335,7 +381,30 @@ macro_rules! algorithms {
         }
     };
 }
-pub(crate) use algorithms;
+
+algorithms! {
+    reno ["newreno"] = Reno(RenoParams);
+    cubic = Cubic(CubicParams), ns3 = Ns3, linux = Linux;
+    bbr ["bbr1", "bbrv1"] = Bbr(BbrParams), ns3 = Ns3;
+    bbr3 ["bbrv3"] = Bbr3(Bbr3Params);
+    dctcp = Dctcp(DctcpParams), ns3 = Socket(Ns3);
+    vegas = Vegas(VegasParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    ledbat = Ledbat(LedbatParams), ns3 = Ns3;
+    westwood ["westwood+", "westwood_plus", "westwoodplus", "tcpwestwood"] = Westwood(WestwoodParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    highspeed ["hs", "hstcp"] = Highspeed(HighspeedParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    scalable ["stcp"] = Scalable(ScalableParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    htcp ["h_tcp"] = Htcp(HtcpParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    bic = Bic(BicParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    veno = Veno(VenoParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    illinois = Illinois(IllinoisParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    hybla = Hybla(HyblaParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    yeah = Yeah(YeahParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    lp ["tcp_lp"] = Lp(LpParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    compound ["ctcp"] = Compound(CompoundParams);
+    ledbat_plus ["ledbat++", "ledbat_plus_plus", "ledbatplusplus", "ledbatpp"] = LedbatPlus(LedbatPlusParams);
+    copa = Copa(CopaParams);
+    prague = Prague(PragueParams);
+}
 
 #[cfg(test)]
 mod tests {
@@ -393,6 +462,40 @@ mod tests {
         let pairs = [("slow_start_limit".to_owned(), "0".to_owned())];
         let error = build("reno", None, &pairs).unwrap_err().to_string();
         assert!(error.starts_with("reno: slow_start_limit:"), "{error}");
+    }
+
+    #[test]
+    fn a_parameter_that_chose_rules_is_refused_with_the_dialect_that_has_them() {
+        for (algorithm, key, value, expected) in [
+            (
+                "cubic",
+                "curve",
+                "ticks",
+                "cubic has no parameter curve: write dialect=linux",
+            ),
+            (
+                "dctcp",
+                "details",
+                "paper",
+                "dctcp has no parameter details: write dialect=rfc",
+            ),
+            (
+                "ledbat",
+                "rule",
+                "ns3",
+                "ledbat has no parameter rule: write dialect=ns3",
+            ),
+            (
+                "copa",
+                "details",
+                "ns3",
+                "copa has no parameter details: choose a dialect: rfc",
+            ),
+        ] {
+            let pairs = [(key.to_owned(), value.to_owned())];
+            let error = build(algorithm, None, &pairs).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
     }
 
     #[test]

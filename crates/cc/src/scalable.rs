@@ -8,7 +8,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::{Growth, Ns3};
-use crate::details::Details;
 use crate::num::{real, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
@@ -24,21 +23,19 @@ params! {
         decrease: Ratio = "0.125", source "Kelly 2003 (b)";
         /// Window up to which it is Reno, segments.
         low_window: u32 = "16", range .."100000", source "Kelly 2003 (lwnd)",
-            where details not "ns3" because "tcp-scalable.cc has no such bound",
+            where dialect not "ns3" because "tcp-scalable.cc has no such bound",
             acts "the window comes down to it";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "Kelly 2003", by dialect;
     }
     dialects Dialect {
         /// The paper.
         rfc as Rfc = "scalable-2003" {}
         /// TcpScalable of ns-3.
-        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-scalable.cc";
+        ns3 as Ns3 = "ns3-3.44" {
             growth = "0.02" from "tcp-scalable.cc, AIFactor 50";
             low_window = "0" from "tcp-scalable.cc: the lesser of window and factor";
         }
         /// tcp_scalable.c.
-        linux as Linux = "linux-6.1" { details = "linux" from "tcp_scalable.c";
+        linux as Linux = "linux-6.1" {
             low_window = "0" from "tcp_scalable.c: the lesser of window and TCP_SCALABLE_AI_CNT, 100";
         }
     }

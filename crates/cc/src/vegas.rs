@@ -12,7 +12,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::details::Details;
 use crate::num::{micros, real};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Start, Traits};
@@ -28,8 +27,6 @@ params! {
             acts "this number of segments wait";
         /// Segments in queues that end slow start.
         gamma: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
-        /// Whose arithmetic it follows: how round trips are counted, what waits is computed and the threshold set.
-        details: Details = "paper", source "Brakmo & Peterson 1995 leaves it open; Diff as its section III.B has it", by dialect;
     }
     dialects Dialect {
         /// The paper.
@@ -38,13 +35,11 @@ params! {
         ns3 as Ns3 = "ns3-3.44" {
             alpha = "2" from "tcp-vegas.cc, Alpha";
             beta = "4" from "tcp-vegas.cc, Beta";
-            details = "ns3" from "tcp-vegas.cc";
         }
         /// tcp_vegas.c.
         linux as Linux = "linux-6.1" {
             alpha = "2" from "tcp_vegas.c, alpha";
             beta = "4" from "tcp_vegas.c, beta";
-            details = "linux" from "tcp_vegas.c, tcp_vegas_cong_avoid";
         }
     }
 }

@@ -8,7 +8,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::details::Details;
 use crate::num::{micros, scaled};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -19,16 +18,14 @@ params! {
     pub struct VenoParams {
         /// Segments in queues from which on the path counts as congested.
         beta: u32 = "3", range .."1000", source "Fu & Liew 2003";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "Fu & Liew 2003", by dialect;
     }
     dialects Dialect {
         /// The paper.
         rfc as Rfc = "veno-2003" {}
         /// TcpVeno of ns-3.
-        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-veno.cc"; }
+        ns3 as Ns3 = "ns3-3.44" {}
         /// tcp_veno.c.
-        linux as Linux = "linux-6.1" { details = "linux" from "tcp_veno.c"; }
+        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -9,7 +9,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::details::Details;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -20,24 +19,21 @@ params! {
     pub struct WestwoodParams {
         /// What of the old estimate stays in each filter.
         filter: Ratio = "0.875", source "tcp_westwood.c, westwood_do_filter (7/8)",
-            where details not "linux" because "tcp_westwood.c has 7/8 built in";
+            where dialect not "linux" because "tcp_westwood.c has 7/8 built in";
         /// Least time over which the rate is taken.
         least_interval: Span = "50ms", range "1us".."10s", source "tcp_westwood.c, TCP_WESTWOOD_RTT_MIN",
-            where details not "ns3" because "tcp-westwood-plus.cc takes the rate over a round trip",
+            where dialect not "ns3" because "tcp-westwood-plus.cc takes the rate over a round trip",
             acts "round trips are shorter";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "Grieco & Mascolo 2004", by dialect;
     }
     dialects Dialect {
         /// Westwood+ as Linux has it.
         rfc as Rfc = "westwood-2004" {}
         /// TcpWestwoodPlus of ns-3.
         ns3 as Ns3 = "ns3-3.44" {
-            details = "ns3" from "tcp-westwood-plus.cc";
             filter = "0.9" from "tcp-westwood-plus.cc, ALPHA";
         }
         /// tcp_westwood.c.
-        linux as Linux = "linux-6.1" { details = "linux" from "tcp_westwood.c"; }
+        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -72,6 +72,11 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
+    /// The window is the threshold from now on.
+    pub(crate) fn end_slow_start(&mut self) {
+        self.ssthresh = self.cwnd;
+    }
+
     /// Segments, rounded down.
     #[inline]
     pub(crate) fn segments(&self) -> u64 {

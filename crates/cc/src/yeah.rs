@@ -8,7 +8,6 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::details::Details;
 use crate::num::{micros, real};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -22,23 +21,21 @@ params! {
             acts "this number of segments wait";
         /// Queueing delay that counts as long: the base over this (phi).
         phi: u32 = "8", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_PHY",
-            acts "the delay of a queue is about that part; with details=ns3, 1 alone differs from the others (a quotient of integers)";
+            acts "the delay of a queue is about that part; in dialect ns3, 1 alone differs from the others (a quotient of integers)";
         /// A retreat takes at most this part off: window over it (gamma + 1).
         epsilon: u32 = "1", range .."20", source "tcp_yeah.c, TCP_YEAH_EPSILON: a power of two",
             acts "more than `alpha` segments wait";
         /// Round trips in slow mode that tell of Reno beside it (rho).
         rho: u32 = "16", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_RHO",
             acts "the queue is long for about this number of round trips";
-        /// Whose arithmetic it follows.
-        details: Details = "paper", source "Baiocchi et al. 2007", by dialect;
     }
     dialects Dialect {
         /// The paper, with Linux's constants.
         rfc as Rfc = "yeah-2007" {}
         /// TcpYeah of ns-3.
-        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-yeah.cc"; }
+        ns3 as Ns3 = "ns3-3.44" {}
         /// tcp_yeah.c.
-        linux as Linux = "linux-6.1" { details = "linux" from "tcp_yeah.c"; }
+        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -257,6 +257,13 @@ impl LabError {
                 format!("{given:?} has no effect with {beside}"),
             )
             .remedy(remedy),
+            ParamError::OfDialect {
+                owner, key, remedy, ..
+            } => LabError::new(
+                LabErrorKind::UnknownKey,
+                format!("{owner} has no parameter {key}"),
+            )
+            .remedy(remedy),
             ParamError::Within { error, .. } => LabError::from_param(error),
             ParamError::UnknownDialect {
                 given,

@@ -459,7 +459,19 @@ mod tests {
         assert_eq!(value("sack", "tcp", "ecn"), "false");
         for (spec, remedy) in [
             ("sack accurate_ecn=true ecn=false", "leave one of them out"),
-            ("sack accurate_ecn=true machine=ns3", "another dialect"),
+            ("sack accurate_ecn=true dialect=ns3", "another dialect"),
+            (
+                "sack machine=ns3",
+                "sack has no parameter machine: write dialect=ns3",
+            ),
+            (
+                "cubic curve=ticks",
+                "cubic has no parameter curve: write dialect=linux",
+            ),
+            (
+                "tcp cc=(bic details=ns3)",
+                "bic has no parameter details: write dialect=ns3",
+            ),
             (
                 "sack accurate_ecn=true rledbat=true",
                 "leave one of them out",

@@ -10,6 +10,7 @@
 
 mod board;
 mod fack;
+mod num;
 mod recent;
 mod rtt;
 mod selective;

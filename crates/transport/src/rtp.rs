@@ -47,9 +47,9 @@ pub use nack::Nack;
 pub use playout::{Playout, PlayoutBuffer, PlayoutCounts};
 pub use receiver::RtpReceiver;
 pub use reception::Reception;
-pub use report::{Arrived, Block, Feedback, MediaHeader, Report, Rtcp, SenderInfo, Sizes};
+pub use report::{Arrived, Block, Feedback, MediaHeader, Report, Rtcp, SenderInfo, Sizes, Told};
 pub use sender::{RtpConfig, RtpSender};
-pub use session::{Session, SessionConfig, Told, Turn};
+pub use session::{Session, SessionConfig, Turn};
 pub use timer::{Census, Due, RtcpTimer};
 
 use crate::num::real;

@@ -7,7 +7,7 @@ use recipe::Recipe;
 use std::io;
 
 #[test]
-fn a_new_congestion_control_is_one_file_and_one_line() -> io::Result<()> {
+fn a_new_congestion_control_is_one_file_and_two_lines() -> io::Result<()> {
     let directories = [
         "crates/units",
         "crates/sim",
@@ -17,8 +17,9 @@ fn a_new_congestion_control_is_one_file_and_one_line() -> io::Result<()> {
     ];
     let recipe = Recipe::begin("add-a-congestion-control", &directories)?;
     recipe.write_file("crates/cc/src/gaimd.rs")?;
+    recipe.add_line("crates/cc/src/lib.rs", "mod delays;\n", "pub mod gaimd;\n")?;
     recipe.add_line(
-        "crates/cc/src/lib.rs",
+        "crates/cc/src/registry.rs",
         "    reno [\"newreno\"] = Reno(RenoParams);\n",
         "    gaimd = Gaimd(GaimdParams);\n",
     )?;

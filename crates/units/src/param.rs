@@ -643,6 +643,17 @@ pub enum ParamError {
         /// What to do.
         remedy: String,
     },
+    /// What the parameter said in earlier releases, a dialect says.
+    OfDialect {
+        /// The algorithm that had it.
+        owner: &'static str,
+        /// The parameter.
+        key: String,
+        /// The text given.
+        given: String,
+        /// What to write: `write dialect=linux`.
+        remedy: String,
+    },
     /// Something is wrong in a specification that is the value of a parameter.
     Within {
         /// The path of the key inside: `source.codec`.
@@ -676,9 +687,33 @@ impl ParamError {
             | ParamError::BadValue { key, .. }
             | ParamError::OutOfRange { key, .. }
             | ParamError::NoEffect { key, .. }
+            | ParamError::OfDialect { key, .. }
             | ParamError::Repeated { key, .. } => key,
             ParamError::Within { path, .. } => path,
             ParamError::UnknownDialect { .. } | ParamError::DialectIsFixed { .. } => DIALECT_KEY,
+        }
+    }
+
+    /// The error of a parameter by which users once chose rules that a dialect chooses now: `said` has the dialect for each of its words.
+    pub fn of_dialect(
+        owner: &'static str,
+        (key, given): (&str, &str),
+        said: &[(&str, &str)],
+        dialects: &[DialectInfo],
+    ) -> ParamError {
+        let has = |name: &str| dialects.iter().any(|info| info.name == name);
+        let dialect = said.iter().find(|(word, name)| *word == given && has(name));
+        ParamError::OfDialect {
+            owner,
+            key: key.to_owned(),
+            given: given.to_owned(),
+            remedy: match dialect {
+                Some((_, name)) => format!("write {DIALECT_KEY}={name}"),
+                None => {
+                    let names = list(dialects.iter().map(|info| info.name));
+                    format!("choose a dialect: {names}")
+                }
+            },
         }
     }
 
@@ -723,6 +758,12 @@ impl fmt::Display for ParamError {
                 beside,
                 remedy,
             } => write!(f, "{key}: {given:?} has no effect with {beside}: {remedy}"),
+            ParamError::OfDialect {
+                owner,
+                key,
+                given: _,
+                remedy,
+            } => write!(f, "{owner} has no parameter {key}: {remedy}"),
             ParamError::Within { outer, error, .. } => write!(f, "{outer}: {error}"),
             ParamError::Repeated { key, first, second } => {
                 write!(

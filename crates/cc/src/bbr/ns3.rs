@@ -9,9 +9,11 @@
 //!
 //! Deviation: the cycle begins in a phase that is drawn from the time, not from stream 4 of ns-3's random numbers, from which all flows draw the same.
 
-use super::{BbrParams, CYCLE, FLAT_ROUNDS, GROWTH, LEAST, Mode, drawn};
+use super::{BbrParams, CYCLE, FLAT_ROUNDS, GROWTH, LEAST, Mode, Model, drawn};
 use crate::num::{millis, real, seconds, whole};
-use crate::{Congestion, CongestionKind, Phase, Sample, Sent, Start};
+use crate::{
+    Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits,
+};
 use sojourn_units::{Rate, Span, Time};
 
 /// Bytes acknowledged after which aggregation is counted anew (AckEpochAckedResetThresh).
@@ -71,7 +73,7 @@ impl Filter {
 
 /// See [`super::Bbr`].
 #[derive(Clone, Debug)]
-pub(super) struct Ns3 {
+pub(crate) struct Ns3 {
     high_gain: f64,
     cwnd_gain_steady: f64,
     rounds: u64,
@@ -81,16 +83,16 @@ pub(super) struct Ns3 {
 
     mss: u64,
     initial_window: u64,
-    pub(super) cwnd: u64,
+    cwnd: u64,
     ssthresh: u64,
     prior_cwnd: u64,
     /// Bits per second.
-    pub(super) pacing: u64,
+    pacing: u64,
     bw: Filter,
-    pub(super) mode: Mode,
-    pub(super) pacing_gain: f64,
+    mode: Mode,
+    pacing_gain: f64,
     cwnd_gain: f64,
-    pub(super) min_rtt: Option<Span>,
+    min_rtt: Option<Span>,
     min_rtt_at: Time,
     expired: bool,
     /// The last round trip that was measured.
@@ -118,7 +120,7 @@ pub(super) struct Ns3 {
 }
 
 impl Ns3 {
-    pub(super) fn new(params: &BbrParams) -> Ns3 {
+    pub(crate) fn new(params: &BbrParams) -> Ns3 {
         Ns3 {
             high_gain: params.high_gain,
             cwnd_gain_steady: params.cwnd_gain,
@@ -162,22 +164,6 @@ impl Ns3 {
         }
     }
 
-    /// CongestionStateSet when the connection is open, and InitPacingRate.
-    pub(super) fn start(&mut self, start: &Start) {
-        self.mss = start.mss.max(1);
-        self.initial_window = start.initial_window.max(self.mss);
-        self.cwnd = self.initial_window;
-        self.prior_cwnd = self.cwnd;
-        self.min_rtt = start.rtt;
-        self.last_rtt = start.rtt;
-        self.min_rtt_at = start.now;
-        self.epoch = start.now;
-        let ms = start.rtt.map_or(1, millis).max(1);
-        let nominal = whole(real(self.cwnd * 8) / seconds(Span::from_ms(ms)));
-        self.pacing = whole(self.pacing_gain * real(nominal));
-        self.bw = Filter::of(nominal);
-    }
-
     /// InFlight.
     fn pipe(&self, gain: f64) -> u64 {
         let Some(rtt) = self.min_rtt else {
@@ -210,21 +196,6 @@ impl Ns3 {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
-    /// CwndEvent of the first segment after nothing was in flight.
-    pub(super) fn sent(&mut self, sent: &Sent) {
-        if sent.in_flight != sent.bytes || !self.app_limited {
-            return;
-        }
-        self.idle_restart = true;
-        self.epoch = sent.now;
-        self.epoch_acked = 0;
-        match self.mode {
-            Mode::ProbeBw => self.set_pacing(1.0),
-            Mode::ProbeRtt => self.end_probe(sent.now),
-            Mode::Startup | Mode::Drain => {}
-        }
-    }
-
     fn end_probe(&mut self, now: Time) {
         if self.probe_round && self.probe_until.is_some_and(|until| now > until) {
             self.min_rtt_at = now;
@@ -254,20 +225,6 @@ impl Ns3 {
         };
         self.cycle_at = now;
         self.enter(Mode::ProbeBw);
-    }
-
-    /// CongControl.
-    pub(super) fn model(&mut self, sample: &Sample) {
-        self.last_rtt = sample.rtt.or(self.last_rtt);
-        self.update_bw(sample);
-        self.update_aggregation(sample);
-        self.check_cycle(sample);
-        self.check_full(sample);
-        self.check_drain(sample);
-        self.update_min_rtt(sample.now);
-        self.check_probe_rtt(sample);
-        self.set_pacing(self.pacing_gain);
-        self.set_cwnd(sample);
     }
 
     fn update_bw(&mut self, sample: &Sample) {
@@ -428,25 +385,57 @@ impl Ns3 {
         }
         self.conserve
     }
+}
 
-    /// GetSsThresh, and what the socket and CongestionStateSet do with the window.
-    pub(super) fn congested(&mut self, congestion: &Congestion) {
-        match congestion.kind {
-            CongestionKind::Loss => {
-                self.cwnd = congestion.in_flight + self.mss;
-                self.save_cwnd();
-            }
-            CongestionKind::Ecn => self.save_cwnd(),
-            CongestionKind::Timeout(_) => {
-                self.save_cwnd();
-                self.round_began = true;
-                self.cwnd = congestion.mss;
-            }
+impl CongestionControl for Ns3 {
+    /// CongestionStateSet when the connection is open, and InitPacingRate.
+    fn on_start(&mut self, start: &Start) {
+        self.mss = start.mss.max(1);
+        self.initial_window = start.initial_window.max(self.mss);
+        self.cwnd = self.initial_window;
+        self.prior_cwnd = self.cwnd;
+        self.min_rtt = start.rtt;
+        self.last_rtt = start.rtt;
+        self.min_rtt_at = start.now;
+        self.epoch = start.now;
+        let ms = start.rtt.map_or(1, millis).max(1);
+        let nominal = whole(real(self.cwnd * 8) / seconds(Span::from_ms(ms)));
+        self.pacing = whole(self.pacing_gain * real(nominal));
+        self.bw = Filter::of(nominal);
+    }
+
+    /// CwndEvent of the first segment after nothing was in flight.
+    fn on_sent(&mut self, sent: &Sent) {
+        if sent.in_flight != sent.bytes || !self.app_limited {
+            return;
+        }
+        self.idle_restart = true;
+        self.epoch = sent.now;
+        self.epoch_acked = 0;
+        match self.mode {
+            Mode::ProbeBw => self.set_pacing(1.0),
+            Mode::ProbeRtt => self.end_probe(sent.now),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn on_ack(&mut self, _acked: &Acked) {}
+
+    fn traits(&self) -> Traits {
+        Traits {
+            model: true,
+            samples: true,
+            paces: true,
+            keeps_samples: true,
+            raises: Some(
+                "a recovery of TcpBbr begins with what is in flight and a segment (CongestionStateSet)",
+            ),
+            ..Traits::default()
         }
     }
 
     /// CongestionStateSet and the socket's ExitRecovery.
-    pub(super) fn enter_phase(&mut self, phase: Phase) {
+    fn on_phase(&mut self, phase: Phase, _: Time) {
         match (self.phase, phase) {
             (_, Phase::Recovery) => {
                 self.save_cwnd();
@@ -461,17 +450,57 @@ impl Ns3 {
         self.phase = phase;
     }
 
-    pub(super) fn ssthresh(&self) -> u64 {
+    /// CongControl.
+    fn on_model(&mut self, sample: &Sample) {
+        self.last_rtt = sample.rtt.or(self.last_rtt);
+        self.update_bw(sample);
+        self.update_aggregation(sample);
+        self.check_cycle(sample);
+        self.check_full(sample);
+        self.check_drain(sample);
+        self.update_min_rtt(sample.now);
+        self.check_probe_rtt(sample);
+        self.set_pacing(self.pacing_gain);
+        self.set_cwnd(sample);
+    }
+
+    /// GetSsThresh, and what the socket and CongestionStateSet do with the window.
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        match congestion.kind {
+            CongestionKind::Loss => {
+                self.cwnd = congestion.in_flight + self.mss;
+                self.save_cwnd();
+            }
+            CongestionKind::Ecn => self.save_cwnd(),
+            CongestionKind::Timeout(_) => {
+                self.save_cwnd();
+                self.round_began = true;
+                self.cwnd = congestion.mss;
+            }
+        }
+    }
+
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> u64 {
         self.ssthresh
     }
 
-    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+    fn pacing_rate(&self) -> Option<Rate> {
         (self.pacing > 0).then(|| Rate::bps(self.pacing))
     }
 
-    /// The greatest rate, bits per second.
-    pub(super) fn rate(&self) -> u64 {
-        self.bw.get()
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        let told = Model {
+            rate: real(self.bw.get()),
+            pacing_gain: self.pacing_gain,
+            mode: self.mode,
+            min_rtt: self.min_rtt,
+        };
+        told.series(tell);
     }
 }
 
@@ -495,13 +524,13 @@ mod tests {
     #[test]
     fn the_first_pace_is_that_of_the_initial_window_without_a_margin() {
         let mut bbr = Ns3::new(&BbrParams::default());
-        bbr.start(&Start {
+        bbr.on_start(&Start {
             mss: 1448,
             initial_window: 14_480,
             rtt: Some(Span::from_ms(50)),
             ..Start::default()
         });
-        assert_eq!(bbr.rate(), 14_480 * 8 * 20);
+        assert_eq!(bbr.bw.get(), 14_480 * 8 * 20);
         assert_eq!(bbr.pacing, whole(2.885 * real(14_480 * 8 * 20)));
     }
 }

@@ -10,17 +10,21 @@
 //! wraps round 32 bits: a delay far above the target opens the window to what is in flight instead of closing it.
 
 use super::LedbatParams;
-use crate::num::{millis, real, whole};
-use crate::window::Window;
+use crate::num::{millis, real, seconds, whole};
+use crate::window::{Window, by_window};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
 use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
 
 /// Seconds after which the history goes on to the next sample (UpdateBaseDelay).
 const ROLLOVER_S: u64 = 60;
 
-/// What is kept beside window and parameters; delays in milliseconds.
+/// See [`super::Ledbat`]. Delays are milliseconds.
 #[derive(Clone, Debug)]
-pub(super) struct Ns3 {
+pub(crate) struct Ns3 {
+    window: Window,
+    /// Most segments of the initial window.
+    init_cwnd: u64,
     target: i64,
     gain: f64,
     least: u64,
@@ -63,9 +67,12 @@ fn wrapped(window: f64) -> u64 {
 }
 
 impl Ns3 {
-    pub(super) fn new(params: &LedbatParams) -> Ns3 {
+    /// A connection that is not established yet.
+    pub(crate) fn new(params: &LedbatParams) -> Ns3 {
         let size = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
         Ns3 {
+            window: Window::new(),
+            init_cwnd: params.init_cwnd.into(),
             target: signed(millis(params.target)),
             gain: params.gain,
             least: params.min_cwnd.into(),
@@ -80,7 +87,7 @@ impl Ns3 {
     }
 
     /// PktsAcked.
-    pub(super) fn add(&mut self, delay: Span, now: Time) {
+    fn add(&mut self, delay: Span, now: Time) {
         let delay = millis(delay);
         add(&mut self.noise, delay, self.filter);
         let now_s = now.as_ps() / Span::from_secs(1).as_ps();
@@ -101,13 +108,15 @@ impl Ns3 {
     }
 
     /// The queueing delay.
-    pub(super) fn queueing(&self) -> Span {
+    fn queueing(&self) -> Span {
         let ms = self.queueing_ms().unwrap_or_default();
         Span::from_ms(u64::try_from(ms).unwrap_or_default())
     }
 
     /// IncreaseWindow, for `bytes` of whole segments; `in_flight` after the acknowledgement.
-    pub(super) fn increase(&mut self, window: &mut Window, bytes: u64, in_flight: u64) {
+    fn increase(&mut self, bytes: u64, in_flight: u64) {
+        let queueing_ms = self.queueing_ms();
+        let window = &mut self.window;
         let mss = window.mss;
         if window.cwnd <= mss {
             self.can_start = true;
@@ -119,7 +128,7 @@ impl Ns3 {
             return;
         }
         self.can_start = false;
-        let Some(queueing) = self.queueing_ms() else {
+        let Some(queueing) = queueing_ms else {
             // Without timestamps it is NewReno.
             window.cwnd += (mss * mss / window.cwnd).max(1);
             return;
@@ -135,9 +144,61 @@ impl Ns3 {
     }
 }
 
+impl CongestionControl for Ns3 {
+    by_window!();
+
+    fn on_start(&mut self, start: &Start) {
+        let initial_window = start.initial_window.min(self.init_cwnd * start.mss);
+        self.window.start(&Start {
+            initial_window,
+            ..*start
+        });
+        if !self.slow_start {
+            self.window.ssthresh = self.window.cwnd;
+        }
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            samples: true,
+            timestamps: true,
+            raises: Some("ns-3 bounds no threshold that GetSsThresh answers with"),
+            ..Traits::default()
+        }
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        // PktsAcked, which repeated acknowledgements call for one segment.
+        let segments = sample.told.map(u64::from);
+        if let Some(delay) = sample.one_way
+            && segments.unwrap_or(sample.acked) > 0
+        {
+            self.add(delay, sample.now);
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        if let Some(bytes) = self.window.admit(acked) {
+            self.increase(bytes, acked.in_flight);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        // GetSsThresh is that of ns-3's NewReno.
+        let half = congestion.in_flight / 2;
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => self.window.fall(half, self.least),
+            CongestionKind::Timeout(expiry) => self.window.time_out(half, expiry),
+        }
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("queueing_delay (ms)", seconds(self.queueing()) * 1e3);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::Ledbat;
     use super::*;
     use crate::window::tests::{MSS, Pipe};
     use sojourn_units::Params;
@@ -153,7 +214,7 @@ mod tests {
     #[test]
     fn outside_slow_start_the_window_does_not_grow() {
         let params = ns3(&[("slow_start", "false")]);
-        let mut pipe = Pipe::new(Ledbat::new(&params), 1000.0, Span::from_ms(40));
+        let mut pipe = Pipe::new(Ns3::new(&params), 1000.0, Span::from_ms(40));
         let before = pipe.window();
         pipe.run(Span::from_secs(20));
         assert_eq!(pipe.window(), before);
@@ -162,10 +223,10 @@ mod tests {
     #[test]
     fn it_falls_until_the_queue_is_below_the_target_and_stays_there() {
         let params = ns3(&[("slow_start", "false"), ("target", "20ms")]);
-        let mut pipe = Pipe::new(Ledbat::new(&params), 1000.0, Span::from_ms(40));
+        let mut pipe = Pipe::new(Ns3::new(&params), 1000.0, Span::from_ms(40));
         pipe.cc.window.cwnd = 100 * MSS;
         pipe.run(Span::from_secs(5));
-        let queue = crate::num::seconds(pipe.queue()) * 1e3;
+        let queue = seconds(pipe.queue()) * 1e3;
         assert!(queue < 20.0, "{queue}");
         let window = pipe.window();
         pipe.run(Span::from_secs(20));
@@ -189,15 +250,14 @@ mod tests {
         let mut ledbat = Ns3::new(&ns3(&[("slow_start", "false")]));
         ledbat.noise.push_back(4100);
         ledbat.base.push_back(100);
-        let mut window = Window::new();
-        window.mss = MSS;
-        window.cwnd = 5 * MSS;
-        window.ssthresh = 5 * MSS - 1;
+        ledbat.window.mss = MSS;
+        ledbat.window.cwnd = 5 * MSS;
+        ledbat.window.ssthresh = 5 * MSS - 1;
         // Queueing of 4 s, 3.9 s above the target: 39 * 2 / 5 segments less.
-        ledbat.increase(&mut window, 2 * MSS, 11 * MSS);
-        assert_eq!(window.cwnd, 13 * MSS);
+        ledbat.increase(2 * MSS, 11 * MSS);
+        assert_eq!(ledbat.window.cwnd, 13 * MSS);
         // The next fall is by 39 * 2 / 13 segments.
-        ledbat.increase(&mut window, 2 * MSS, 11 * MSS);
-        assert_eq!(window.cwnd, 7 * MSS);
+        ledbat.increase(2 * MSS, 11 * MSS);
+        assert_eq!(ledbat.window.cwnd, 7 * MSS);
     }
 }

@@ -137,11 +137,11 @@ pub(super) fn check_marks(
             remedy,
         ))
     };
-    if sack.accurate_ecn && sack.machine == Machine::Ns3 {
+    if sack.accurate_ecn && sack.machine() == Machine::Ns3 {
         return refuse(
             "accurate_ecn",
             "true",
-            "allowed with machine=ns3, which has none",
+            "allowed with dialect=ns3, which has none",
             "leave it out, or take another dialect",
         );
     }

@@ -260,6 +260,8 @@ fn plan(
     };
     let [sack, rledbat] = selective;
     kind.refuse_selective(args, &[TcpParams::TABLE, algorithm.params])?;
+    algorithm.refuse_of_dialect(args)?;
+    SackParams::refuse_of_dialect(args)?;
     check_keys(
         args,
         &[TcpParams::TABLE, sack, rledbat, algorithm.params],

@@ -1,10 +1,15 @@
-//! The sender: ns-2's Agent/TCP, Agent/TCP/Reno and Agent/TCP/Newreno; what Agent/TCP/Sack1 adds is in [`super::selective`], what
-//! Agent/TCP/Vegas and Agent/TCP/Fack have in the place of all that in [`super::vegas`] and [`super::fack`].
+//! The sender: ns-2's Agent/TCP, Agent/TCP/Reno and Agent/TCP/Newreno; what Agent/TCP/Sack1 adds is in `selective`, what
+//! Agent/TCP/Vegas and Agent/TCP/Fack have in the place of all that in `vegas` and `fack`.
 //!
 //! Packets are numbered from 0 (the SYN); `highest_ack` is the last packet acknowledged, -1 before any. The congestion
 //! window is a real number of packets, `inflation` (ns-2's dupwnd_) what duplicates add to it during fast recovery.
 
+mod fack;
+mod selective;
+mod vegas;
+
 use super::fack::Fack;
+use super::num::{integer, real, truncated};
 use super::rtt::RttEstimator;
 use super::selective::Selective;
 use super::vegas::Vegas;
@@ -19,55 +24,55 @@ use std::cmp::Ordering;
 /// The sender of a one-way flow.
 #[derive(Debug)]
 pub struct Ns2Sender<S> {
-    pub(super) flow: u32,
+    flow: u32,
     recovery: Ns2Recovery,
     limited_transmit: bool,
     ecn: bool,
-    pub(super) dupack_threshold: i64,
+    dupack_threshold: i64,
     /// Congestion window, packets.
-    pub(super) cwnd: f64,
+    cwnd: f64,
     /// What duplicate acknowledgements have added to the window.
     inflation: i64,
-    pub(super) ssthresh: i64,
-    pub(super) window: i64,
-    pub(super) initial_window: i64,
+    ssthresh: i64,
+    window: i64,
+    initial_window: i64,
     /// Next packet to send.
-    pub(super) next: i64,
+    next: i64,
     /// Highest packet sent; -1 before any.
-    pub(super) max_sent: i64,
+    max_sent: i64,
     /// Highest packet acknowledged.
-    pub(super) highest_ack: i64,
+    highest_ack: i64,
     /// The acknowledgement that duplicates are compared with.
-    pub(super) last_ack: i64,
+    last_ack: i64,
     /// Packets that the application has produced, the SYN included.
-    pub(super) produced: i64,
-    pub(super) dupacks: i64,
+    produced: i64,
+    dupacks: i64,
     /// `max_sent` when the window was last reduced.
-    pub(super) recover: i64,
-    pub(super) last_action: Action,
+    recover: i64,
+    last_action: Action,
     first_partial: bool,
     /// The next packet tells the sink that the window was reduced.
     announce_reduction: bool,
     ecn_capable: bool,
     ecn_backed_off: bool,
-    pub(super) rtt: RttEstimator,
+    rtt: RttEstimator,
     /// The packet being timed and when it was sent.
     timed: Option<(i64, Time)>,
     /// The last packet that was ever timed.
     last_timed: i64,
     timers: Timers<3>,
     header_bytes: u32,
-    pub(super) wire_bytes: u32,
+    wire_bytes: u32,
     payload: u64,
-    pub(super) report: SenderReport,
-    pub(super) counts: Ns2Counts,
+    report: SenderReport,
+    counts: Ns2Counts,
     feed: Feed<S>,
     start: Time,
     /// The source writes no more.
     exhausted: bool,
-    pub(super) selective: Selective,
-    pub(super) vegas: Vegas,
-    pub(super) fack: Fack,
+    selective: Selective,
+    vegas: Vegas,
+    fack: Fack,
 }
 
 /// What ns-2's own agent counts, since measuring began.
@@ -87,7 +92,7 @@ pub struct Ns2Counts {
 
 /// What the sender did last about its window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Action {
+enum Action {
     None,
     DupAcks,
     Exited,
@@ -97,7 +102,7 @@ pub(super) enum Action {
 
 /// How a reduction changes the congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reduce {
+enum Reduce {
     Half,
     One,
 }
@@ -218,12 +223,12 @@ impl<S: Source> Ns2Sender<S> {
 
     /// What the sender may have outstanding, whole packets.
     #[inline]
-    pub(super) fn send_window(&self) -> i64 {
+    fn send_window(&self) -> i64 {
         (truncated(self.cwnd) + self.inflation).min(self.window)
     }
 
     /// Sends what the window allows, at most so many packets.
-    pub(super) fn send_all<H: Host>(&mut self, most: u32, host: &mut H) {
+    fn send_all<H: Host>(&mut self, most: u32, host: &mut H) {
         match self.recovery {
             Ns2Recovery::Sack => return self.send_selectively(host),
             Ns2Recovery::Fack => return self.send_forward(host),
@@ -255,7 +260,7 @@ impl<S: Source> Ns2Sender<S> {
         }
     }
 
-    pub(super) fn output<H: Host>(&mut self, number: i64, host: &mut H) {
+    fn output<H: Host>(&mut self, number: i64, host: &mut H) {
         if self.recovery == Ns2Recovery::Vegas {
             return self.output_vegas(number, host);
         }
@@ -311,7 +316,7 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     /// Packet `number` has been sent for the first time.
-    pub(super) fn note_new(&mut self, number: i64, now: Time) {
+    fn note_new(&mut self, number: i64, now: Time) {
         self.max_sent = number;
         if self.timed.is_none() && number > self.last_timed {
             self.timed = Some((number, now));
@@ -321,17 +326,17 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     /// Whether the retransmission timer runs.
-    pub(super) fn timer_is_set(&self) -> bool {
+    fn timer_is_set(&self) -> bool {
         self.timers.deadline(RETRANSMIT).is_some()
     }
 
-    pub(super) fn set_timer<H: Host>(&mut self, host: &mut H) {
+    fn set_timer<H: Host>(&mut self, host: &mut H) {
         let at = host.now().saturating_add(self.rtt.rto());
         self.timers.set(RETRANSMIT, at, host);
     }
 
     /// Restarts the timer and gives up the running measurement.
-    pub(super) fn restart_timer<H: Host>(&mut self, back_off: bool, host: &mut H) {
+    fn restart_timer<H: Host>(&mut self, back_off: bool, host: &mut H) {
         if back_off {
             self.rtt.back_off();
         }
@@ -386,7 +391,7 @@ impl<S: Source> Ns2Sender<S> {
         self.on_full_ack(acked, flags, host);
     }
 
-    pub(super) fn on_full_ack<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
+    fn on_full_ack<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
         let echo = flags.has(Flags::ECE);
         self.take_new_ack(acked, flags, host);
         if !self.ecn_capable || !echo {
@@ -405,7 +410,7 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     /// Takes note of an acknowledgement of new packets: round-trip time and timer.
-    pub(super) fn take_new_ack<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
+    fn take_new_ack<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
         let echo = flags.has(Flags::ECE);
         self.dupacks = 0;
         self.last_ack = acked;
@@ -449,7 +454,7 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     /// The back-off ends with the packet that is timed, which gives no sample here.
-    pub(super) fn end_timing(&mut self, acked: i64) {
+    fn end_timing(&mut self, acked: i64) {
         if self.timed.is_some_and(|(number, _)| acked >= number) {
             self.timed = None;
             self.rtt.end_back_off();
@@ -457,7 +462,7 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     /// Everything up to `acked` has arrived.
-    pub(super) fn advance(&mut self, acked: i64) {
+    fn advance(&mut self, acked: i64) {
         let packets = u64::try_from(acked - self.highest_ack).unwrap_or(0);
         let syn = u64::from(self.highest_ack == -1 && self.recovery != Ns2Recovery::Vegas);
         self.counts.acked += packets;
@@ -466,7 +471,7 @@ impl<S: Source> Ns2Sender<S> {
         self.next = self.next.max(acked + 1);
     }
 
-    pub(super) fn open_window(&mut self) {
+    fn open_window(&mut self) {
         if self.cwnd < real(self.ssthresh) {
             self.cwnd += 1.0;
         } else {
@@ -474,7 +479,7 @@ impl<S: Source> Ns2Sender<S> {
         }
     }
 
-    pub(super) fn on_duplicate<H: Host>(&mut self, host: &mut H) {
+    fn on_duplicate<H: Host>(&mut self, host: &mut H) {
         self.dupacks += 1;
         match self.dupacks.cmp(&self.dupack_threshold) {
             Ordering::Equal => self.fast_retransmit(host),
@@ -525,7 +530,7 @@ impl<S: Source> Ns2Sender<S> {
         }
     }
 
-    pub(super) fn reduce(&mut self, how: Reduce, threshold: bool) {
+    fn reduce(&mut self, how: Reduce, threshold: bool) {
         let half = (self.cwnd + real(self.inflation)).min(real(self.window)) / 2.0;
         if threshold {
             self.ssthresh = truncated(half);
@@ -631,7 +636,7 @@ impl<S: Source> Ns2Sender<S> {
         self.note_completion(now);
     }
 
-    pub(super) fn note_completion(&mut self, now: Time) {
+    fn note_completion(&mut self, now: Time) {
         let done = self.exhausted && self.highest_ack >= 0 && self.highest_ack >= self.produced - 1;
         if done && self.report.completed.is_none() {
             self.report.completed = Some(now);
@@ -684,29 +689,6 @@ impl<S: Source> Agent for Ns2Sender<S> {
         self.report.start_measuring();
         self.counts = Ns2Counts::default();
     }
-}
-
-/// The whole packets in a real number of them, as a C cast to int cuts it.
-#[allow(
-    clippy::as_conversions,
-    reason = "windows are far below 2^63; the fraction is to be cut"
-)]
-#[inline]
-pub(super) fn truncated(packets: f64) -> i64 {
-    packets as i64
-}
-
-/// A packet count as a real number.
-#[allow(clippy::as_conversions, reason = "counts are exact far below 2^53")]
-#[inline]
-pub(super) fn real(packets: i64) -> f64 {
-    packets as f64
-}
-
-/// A count with a sign, for the arithmetic of windows.
-#[inline]
-fn integer(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX / 4)
 }
 
 #[cfg(test)]

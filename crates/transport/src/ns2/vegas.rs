@@ -1,63 +1,37 @@
-//! Vegas: the window is held where a few packets of it wait in queues (ns-2's Agent/TCP/Vegas).
-//!
-//! Source: Brakmo and Peterson 1995. Section III.A: each packet has its own round-trip sample from a fine clock, and a duplicate
-//! acknowledgement sends the lost packet again at once when the timeout that follows from these samples has passed since it was sent; the first two
-//! acknowledgements after that check the next packet, too; the window falls only for a packet that was sent after the last fall. Section
-//! III.B: once per round trip, what the window needs less at the shortest round-trip time is compared with `alpha` and `beta`. Section III.C:
-//! slow start grows in every second round trip, and ends when more than `gamma` packets wait.
-//!
-//! What ns-2.35 does beside it (tcp-vegas.cc, behaviour):
-//! * There is no SYN: packet 0 is data. Packets are as large as their payload, without headers. Marks are not answered.
-//! * A round trip counts with the mean of its samples, the window with what is outstanding. The shortest round-trip time follows a
-//!   round with one packet upwards. The first packet gives no sample: the round trip of its acknowledgement begins the estimates.
-//! * The window grows by one packet per acknowledgement in slow start, by a part of one in the round trips after, and not
-//!   while more than two packets of it are unused. When slow start ends it falls by an eighth.
-//! * A retransmission takes a quarter of the window, or half of it if the packet was sent more than once, never below two packets. It doubles the
-//!   coarse timeout, and the fine one grows by an eighth or doubles. Duplicates enlarge the window until the next new acknowledgement.
-//! * A coarse timeout goes on with two packets. It counts as one when nothing was outstanding, too.
-//! * What is known of a packet lies in a ring of `window` places. An acknowledgement of several packets that passes the end of the ring
-//!   leaves their places as they were, and a packet that was not sent yet counts as sent long ago: after a loss it can be sent twice.
+//! What a sender of Vegas knows: when each packet was sent, round-trip times and how many packets wait (Brakmo and Peterson 1995).
 
 use super::Ns2Params;
-use super::sender::{Action, Ns2Sender, real, truncated};
-use crate::app::Source;
-use sojourn_sim::{Flags, Host, Kind, Outgoing};
-use std::cmp::Ordering;
+use super::num::{real, truncated};
 
 /// The state that only Vegas needs. Times are seconds in double precision since packet 0 was sent.
 #[derive(Debug)]
 pub(super) struct Vegas {
-    alpha: i64,
-    beta: i64,
-    gamma: i64,
+    pub(super) alpha: i64,
+    pub(super) beta: i64,
+    pub(super) gamma: i64,
     /// When packet 0 was sent last, on the clock of the run.
-    begun: f64,
+    pub(super) begun: f64,
     /// An acknowledgement has arrived.
-    heard: bool,
-    sent: Ring,
-    timer: FineTimer,
+    pub(super) heard: bool,
+    pub(super) sent: Ring,
+    pub(super) timer: FineTimer,
     /// The shortest round-trip time.
-    base_rtt: f64,
+    pub(super) base_rtt: f64,
     /// The packet whose acknowledgement ends the round trip, and when the round trip began.
-    round: (i64, f64),
+    pub(super) round: (i64, f64),
     /// Round-trip times measured since then: their sum and how many.
-    samples: (f64, u32),
+    pub(super) samples: (f64, u32),
     /// What each acknowledgement of this round trip adds to the window.
-    growth: f64,
+    pub(super) growth: f64,
     /// In slow start: whether the window may grow in this round trip.
-    grows: bool,
+    pub(super) grows: bool,
     /// When the window fell last.
-    fell: f64,
+    pub(super) fell: f64,
     /// What it fell to, without what duplicates have added.
-    deflated: f64,
+    pub(super) deflated: f64,
     /// How many new acknowledgements still check the fine timer.
-    worried: i64,
+    pub(super) worried: i64,
 }
-
-/// The window after a timeout.
-const RESTART: f64 = 2.0;
-/// The least window after any other reduction, and the threshold when slow start is over.
-const LEAST: i64 = 2;
 
 impl Vegas {
     pub(super) fn new(params: &Ns2Params) -> Vegas {
@@ -90,7 +64,7 @@ impl Vegas {
     }
 
     /// The first acknowledgement: its time is the first round-trip time.
-    fn hear(&mut self, now: f64) {
+    pub(super) fn hear(&mut self, now: f64) {
         if !self.heard {
             self.heard = true;
             self.base_rtt = now;
@@ -99,7 +73,7 @@ impl Vegas {
     }
 
     /// Section III.B: how many packets wait, where `outstanding` are under way after `passed` were sent in a round trip of `rtt`.
-    fn waiting(&mut self, rtt: f64, passed: i64, outstanding: i64) -> i64 {
+    pub(super) fn waiting(&mut self, rtt: f64, passed: i64, outstanding: i64) -> i64 {
         if rtt < self.base_rtt || passed <= 1 {
             self.base_rtt = rtt;
         }
@@ -108,7 +82,7 @@ impl Vegas {
         truncated((expected - actual) * self.base_rtt + 0.5)
     }
 
-    fn sample(&mut self, rtt: f64) {
+    pub(super) fn sample(&mut self, rtt: f64) {
         self.samples.0 += rtt;
         self.samples.1 += 1;
         if rtt > 0.0 {
@@ -118,14 +92,14 @@ impl Vegas {
     }
 
     /// Section III.A: whether the fine timeout has passed since packet `number` was sent.
-    fn is_overdue(&self, number: i64, now: f64) -> bool {
+    pub(super) fn is_overdue(&self, number: i64, now: f64) -> bool {
         now - self.sent.of(number).0 >= self.timer.timeout
     }
 }
 
 /// The fine timeout: Jacobson and Karels 1988 in double precision.
 #[derive(Debug)]
-struct FineTimer {
+pub(super) struct FineTimer {
     /// Seconds times 8.
     mean: f64,
     /// Seconds times 4.
@@ -153,7 +127,7 @@ impl FineTimer {
         (self.mean / 4.0 + self.deviation) / 2.0
     }
 
-    fn back_off(&mut self, sent_before: bool) {
+    pub(super) fn back_off(&mut self, sent_before: bool) {
         self.timeout += match sent_before {
             true => self.timeout,
             false => self.timeout / 8.0,
@@ -163,7 +137,7 @@ impl FineTimer {
 
 /// When each outstanding packet was sent last and how often; as many places as the receiver window has packets.
 #[derive(Debug)]
-struct Ring {
+pub(super) struct Ring {
     /// Only as long as packets have filled it: the window may be a billion.
     places: Vec<(f64, u32)>,
     most: i64,
@@ -184,12 +158,12 @@ impl Ring {
         usize::try_from(number % self.most).unwrap_or(0)
     }
 
-    fn of(&self, number: i64) -> (f64, u32) {
+    pub(super) fn of(&self, number: i64) -> (f64, u32) {
         let place = self.places.get(self.index(number));
         place.copied().unwrap_or(NOT_SENT)
     }
 
-    fn note(&mut self, number: i64, now: f64) {
+    pub(super) fn note(&mut self, number: i64, now: f64) {
         if number == 0 {
             self.places.clear();
         }
@@ -202,7 +176,7 @@ impl Ring {
     }
 
     /// Everything up to `last` is acknowledged, the packets after `before` by this acknowledgement.
-    fn clear(&mut self, before: i64, last: i64) {
+    pub(super) fn clear(&mut self, before: i64, last: i64) {
         let (first, end) = (self.index(before + 1), self.index(last));
         let places = self.places.iter_mut().take(end + 1).skip(first);
         let count = usize::try_from(last - before).unwrap_or(0);
@@ -210,290 +184,9 @@ impl Ring {
     }
 }
 
-impl<S: Source> Ns2Sender<S> {
-    fn vegas_now<H: Host>(&self, host: &H) -> f64 {
-        host.seconds() - self.vegas.begun
-    }
-
-    /// An acknowledgement of everything up to packet `acked` arrives.
-    pub(super) fn receive_vegas<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
-        let now = self.vegas_now(host);
-        self.vegas.hear(now);
-        match acked.cmp(&self.last_ack) {
-            Ordering::Greater => self.on_new_vegas_ack(acked, now, flags, host),
-            Ordering::Equal => self.on_vegas_duplicate(now, host),
-            Ordering::Less => {}
-        }
-        if self.dupacks == 0 || self.dupacks >= self.dupack_threshold {
-            self.send_all(u32::MAX, host);
-        }
-    }
-
-    fn on_new_vegas_ack<H: Host>(&mut self, acked: i64, now: f64, flags: Flags, host: &mut H) {
-        if self.last_ack == 0 {
-            self.cwnd = real(self.initial_window);
-        }
-        if self.dupacks > self.dupack_threshold && self.cwnd > self.vegas.deflated {
-            self.cwnd = self.vegas.deflated;
-            self.ssthresh = LEAST;
-        }
-        let before = self.last_ack;
-        self.take_new_ack(acked, flags, host);
-        self.note_completion(host.now());
-        if acked >= self.vegas.round.0 {
-            self.end_round(now);
-        }
-        if self.vegas.growth == 1.0 && self.cwnd >= real(self.ssthresh) {
-            self.vegas.growth = 0.0;
-        }
-        let unused = self.cwnd - real(self.next - self.last_ack);
-        if self.vegas.growth > 0.0 && unused <= 2.0 {
-            self.cwnd += self.vegas.growth;
-        }
-        let (sent, times) = self.vegas.sent.of(acked);
-        self.vegas.sent.clear(before, acked);
-        // Karn's rule; the first packet was sent at time zero, which stands for no time.
-        if sent != 0.0 && times == 1 {
-            self.vegas.sample(now - sent);
-        }
-        if self.vegas.worried > 0 {
-            self.vegas.worried -= 1;
-            if self.vegas.is_overdue(acked + 1, now) {
-                self.dupacks = self.dupack_threshold;
-                self.output_vegas(acked + 1, host);
-            } else {
-                self.vegas.worried = 0;
-            }
-        }
-    }
-
-    /// Once per round trip: how much the window is to grow in the next.
-    fn end_round(&mut self, now: f64) {
-        let (first, began) = self.vegas.round;
-        let rtt = match self.vegas.samples {
-            (_, 0) => now - began,
-            (sum, count) => sum / f64::from(count),
-        };
-        self.vegas.samples = (0.0, 0);
-        self.vegas.round = (self.next, now);
-        if rtt <= 0.0 {
-            return;
-        }
-        let outstanding = self.next - self.last_ack;
-        let waiting = self.vegas.waiting(rtt, self.next - first, outstanding);
-        if self.cwnd < real(self.ssthresh) {
-            self.vegas.grows = !self.vegas.grows;
-            self.vegas.growth = 0.0;
-            if self.vegas.grows && waiting > self.vegas.gamma {
-                self.ssthresh = LEAST;
-                self.cwnd = (self.cwnd - self.cwnd / 8.0).max(real(LEAST));
-            } else if self.vegas.grows {
-                self.vegas.growth = 1.0;
-            }
-        } else if waiting > self.vegas.beta {
-            self.cwnd = (self.cwnd - 1.0).max(real(LEAST));
-            self.vegas.growth = 0.0;
-        } else {
-            self.vegas.growth = match waiting < self.vegas.alpha {
-                true => 1.0 / self.cwnd,
-                false => 0.0,
-            };
-        }
-    }
-
-    fn on_vegas_duplicate<H: Host>(&mut self, now: f64, host: &mut H) {
-        self.dupacks += 1;
-        let lost = self.last_ack + 1;
-        if !self.vegas.is_overdue(lost, now) && self.dupacks != self.dupack_threshold {
-            if self.dupacks > self.dupack_threshold {
-                self.cwnd += 1.0;
-            }
-            return;
-        }
-        if self.highest_ack <= self.recover && self.last_action == Action::Timeout {
-            // Duplicates of packets that were sent before the timeout tell nothing (bugFix_).
-            return;
-        }
-        let (sent, times) = self.vegas.sent.of(lost);
-        self.last_action = Action::DupAcks;
-        self.recover = self.max_sent;
-        self.report.fast_recoveries += 1;
-        self.vegas.worried = (self.next - self.last_ack).min(2);
-        self.vegas.timer.back_off(times > 1);
-        if self.vegas.fell < sent {
-            let window = self.send_window();
-            let left = match window {
-                ..=3 => LEAST,
-                _ if times > 1 => window / 2,
-                _ => window - window / 4,
-            };
-            self.vegas.deflated = real(left);
-            self.cwnd = real(left + self.dupacks);
-            self.vegas.fell = now;
-        }
-        self.restart_timer(true, host);
-        self.output_vegas(lost, host);
-        if times == 1 {
-            self.dupacks = self.dupack_threshold;
-        }
-    }
-
-    pub(super) fn on_vegas_timeout<H: Host>(&mut self, host: &mut H) {
-        self.dupacks = 0;
-        self.recover = self.max_sent;
-        self.last_action = Action::Timeout;
-        self.restart_timer(true, host);
-        self.next = self.highest_ack + 1;
-        self.counts.timeouts += 1;
-        self.report.timeouts += u64::from(self.highest_ack < self.max_sent);
-        let half = self.cwnd.min(real(self.window)) / 2.0;
-        self.ssthresh = truncated(half).max(LEAST);
-        self.cwnd = RESTART;
-        self.vegas.deflated = 0.0;
-        self.vegas.fell = self.vegas_now(host);
-        self.send_all(u32::MAX, host);
-    }
-
-    pub(super) fn output_vegas<H: Host>(&mut self, number: i64, host: &mut H) {
-        let now = self.vegas_now(host);
-        self.vegas.sent.note(number, now);
-        self.counts.sent += 1;
-        let again = number <= self.max_sent;
-        let packet = Outgoing {
-            size: self.wire_bytes,
-            seq: u64::try_from(number).unwrap_or(0),
-            kind: Kind::Segment,
-            flags: match again {
-                true => Flags::RETRANSMIT,
-                false => Flags::NONE,
-            },
-            ..Outgoing::default()
-        };
-        host.send(self.flow, packet);
-        if again {
-            self.counts.sent_again += 1;
-            self.report.retransmissions += 1;
-        } else {
-            self.note_new(number, host.now());
-        }
-        if !self.timer_is_set() {
-            self.set_timer(host);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::Ns2Recovery;
     use super::*;
-    use crate::app::tests::Script;
-    use crate::tcp::double::Bench;
-    use sojourn_sim::Stream;
-    use sojourn_units::{Bytes, Packets, Span, Time};
-
-    fn started(packets: u64) -> (Ns2Sender<Script>, Bench) {
-        let params = Ns2Params {
-            recovery: Ns2Recovery::Vegas,
-            headers: Bytes::new(0),
-            window: Packets::new(100),
-            ..Ns2Params::default()
-        };
-        let source = Script::bytes(packets * 1000);
-        let rng = Stream::derive(0, 0, "test");
-        let mut sender = Ns2Sender::new(0, &params, source, rng, Span::ZERO, Time::ZERO, None);
-        let mut bench = Bench::default();
-        sojourn_sim::Agent::on_start(&mut sender, &mut bench);
-        bench.pass(Span::ZERO, &mut sender);
-        (sender, bench)
-    }
-
-    /// Acknowledges each packet up to `last` by itself, `ms` after the last time; the numbers of the packets sent then.
-    fn answer(last: u64, ms: u64, sender: &mut Ns2Sender<Script>, bench: &mut Bench) -> Vec<u64> {
-        bench.pass(Span::from_ms(ms), sender);
-        let from = u64::try_from(sender.highest_ack + 1).unwrap();
-        for number in from..=last {
-            bench.ack(number + 1, sender);
-        }
-        numbers(bench)
-    }
-
-    fn numbers(bench: &mut Bench) -> Vec<u64> {
-        bench.take().iter().map(|packet| packet.seq).collect()
-    }
-
-    #[test]
-    fn the_first_packet_is_data_without_headers() {
-        let (mut sender, mut bench) = started(2);
-        let first = bench.take();
-        assert_eq!((first.len(), first[0].seq, first[0].size), (1, 0, 1000));
-        assert!(!first[0].flags.has(Flags::SYN));
-        assert_eq!(answer(0, 50, &mut sender, &mut bench), [1]);
-        answer(1, 50, &mut sender, &mut bench);
-        assert_eq!(sender.report().bytes_acked, 2000);
-        assert_eq!(sender.report().completed, Some(bench.now));
-    }
-
-    #[test]
-    fn slow_start_grows_in_every_second_round_trip() {
-        let (mut sender, mut bench) = started(1000);
-        bench.take();
-        let mut rounds = vec![];
-        for _ in 0..8 {
-            let last = u64::try_from(sender.max_sent).unwrap();
-            answer(last, 50, &mut sender, &mut bench);
-            rounds.push(sender.max_sent - sender.highest_ack);
-        }
-        assert_eq!(rounds, [1, 3, 3, 6, 6, 12, 12, 24]);
-    }
-
-    #[test]
-    fn a_longer_round_trip_ends_slow_start_with_an_eighth_of_the_window() {
-        let (mut sender, mut bench) = started(1000);
-        for _ in 0..7 {
-            let last = u64::try_from(sender.max_sent).unwrap();
-            answer(last, 50, &mut sender, &mut bench);
-        }
-        assert_eq!(sender.cwnd(), 12.0);
-        // The window doubles, and is held; then 24 packets in 60 ms need 20 at 50 ms: four wait, more than gamma.
-        let mut windows = vec![];
-        for _ in 0..3 {
-            let last = u64::try_from(sender.max_sent).unwrap();
-            answer(last, 60, &mut sender, &mut bench);
-            windows.push((sender.cwnd(), sender.ssthresh));
-        }
-        assert_eq!(windows, [(24.0, 100), (24.0, 100), (21.0, 2)]);
-    }
-
-    #[test]
-    fn the_first_duplicate_sends_the_lost_packet_again_when_the_fine_timeout_has_passed() {
-        // A quarter less, and one for the duplicate.
-        for (wait, is_sent, cwnd) in [(10, false, 12.0), (60, true, 10.0)] {
-            let (mut sender, mut bench) = started(1000);
-            for _ in 0..7 {
-                let last = u64::try_from(sender.max_sent).unwrap();
-                answer(last, 50, &mut sender, &mut bench);
-            }
-            let lost = u64::try_from(sender.highest_ack).unwrap() + 1;
-            bench.pass(Span::from_ms(wait), &mut sender);
-            bench.ack(lost, &mut sender);
-            let sent = numbers(&mut bench);
-            assert_eq!(sent, Vec::from_iter(is_sent.then_some(lost)), "{wait} ms");
-            assert_eq!(sender.cwnd(), cwnd, "{wait} ms");
-        }
-    }
-
-    #[test]
-    fn a_timeout_goes_on_with_two_packets() {
-        let (mut sender, mut bench) = started(1000);
-        for _ in 0..5 {
-            let last = u64::try_from(sender.max_sent).unwrap();
-            answer(last, 50, &mut sender, &mut bench);
-        }
-        let first = u64::try_from(sender.highest_ack).unwrap() + 1;
-        bench.pass(Span::from_ms(400), &mut sender);
-        assert_eq!(numbers(&mut bench), [first, first + 1]);
-        assert_eq!((sender.cwnd(), sender.counts().timeouts), (2.0, 1));
-    }
 
     #[test]
     fn an_acknowledgement_past_the_end_of_the_ring_leaves_its_places() {

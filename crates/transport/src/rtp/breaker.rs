@@ -13,7 +13,7 @@
 //! back works. The actual rate is that over the intervals whose losses are averaged. Feedback with a report without blocks in front (`reduced_size=false`)
 //! counts as feedback without one. For breaker 4 losses alone are looked at: reports tell of no delay one way.
 
-use super::session::Told;
+use super::report::Told;
 use crate::num::{real, whole};
 use crate::tfrc;
 use sojourn_units::{Span, Time, choice};

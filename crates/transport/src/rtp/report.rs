@@ -9,7 +9,7 @@
 use super::nack::{MOST_NACKS, Nack};
 use crate::num::{low16, low32};
 use sojourn_sim::Side;
-use sojourn_units::{Time, choice};
+use sojourn_units::{Span, Time, choice};
 
 choice! {
     /// How many bytes RTCP packets have.
@@ -51,6 +51,21 @@ pub struct Block {
     pub lsr: u32,
     /// Delay since that report arrived, in units of 2^-16 s.
     pub dlsr: u32,
+}
+
+/// What a report of another says of this participant's media.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// Share lost since the report before, in units of 1/256.
+    pub fraction: u8,
+    /// Packets lost since the beginning.
+    pub lost: i32,
+    /// The extended highest sequence number.
+    pub highest: u32,
+    /// Interarrival jitter, in units of the timestamp.
+    pub jitter: u32,
+    /// The round trip, if this participant had reported before.
+    pub round_trip: Option<Span>,
 }
 
 /// A sender report, receiver report or BYE, with all that goes into one packet.

@@ -7,7 +7,7 @@ use super::breaker::Waits;
 use super::interval::Rules;
 use super::members::Members;
 use super::reception::Reception;
-use super::report::{Block, Report, SenderInfo, Sizes, middle, ntp};
+use super::report::{Block, Report, SenderInfo, Sizes, Told, middle, ntp};
 use super::timer::{Census, Due, RtcpTimer};
 use crate::num::low32;
 use sojourn_sim::Stream;
@@ -34,21 +34,6 @@ pub struct SessionConfig {
     pub probation: u32,
     /// Where its SSRC, the first timestamp and the waits come from.
     pub rng: Stream,
-}
-
-/// What a report of another says of this participant's media.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Told {
-    /// Share lost since the report before, in units of 1/256.
-    pub fraction: u8,
-    /// Packets lost since the beginning.
-    pub lost: i32,
-    /// The extended highest sequence number.
-    pub highest: u32,
-    /// Interarrival jitter, in units of the timestamp.
-    pub jitter: u32,
-    /// The round trip, if this participant had reported before.
-    pub round_trip: Option<Span>,
 }
 
 /// What a participant does when its time has come.

@@ -1,7 +1,7 @@
 //! What one receiver says of a sender's media, report by report.
 
 use super::account::RtpAccount;
-use super::session::Told;
+use super::report::Told;
 use sojourn_units::Span;
 
 /// The reports of one receiver.

@@ -19,6 +19,7 @@ mod bursts;
 mod compact;
 mod ns3;
 mod ns3_rate;
+mod ns3_socket;
 mod offered;
 mod pacing;
 mod params;

@@ -15,7 +15,7 @@
 //!
 //! Deviations: acknowledgements of parts of segments count with the next whole one, as long as the flow goes on.
 
-use super::ns3_rate::Sampler;
+use super::ns3_socket::{by_stamps, ticks};
 use super::params::Machine;
 use super::scoreboard::Segment;
 use super::sender::{Event, Pending, RETRANSMIT, SackSender};
@@ -25,71 +25,6 @@ use sojourn_cc::{
 };
 use sojourn_sim::{Flags, Host, Packet, Side, ns3_time};
 use sojourn_units::{Rate, Span, Time};
-
-/// What the socket of ns-3 knows beside what every sender does.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Socket {
-    /// Acknowledgements that have told of something new behind a gap (m_dupAckCount).
-    duplicates: u32,
-    /// What was sent when the last loss was noticed is not all acknowledged (m_recoverActive).
-    guarded: bool,
-    /// The next partial acknowledgement is the first of its recovery.
-    first_partial: bool,
-    /// Round trips are measured above this byte.
-    measured_from: u64,
-    /// Bytes acknowledged that do not make a segment.
-    rest: u64,
-    /// The byte after what was sent last, whatever that was; what a partial acknowledgement sends again goes by its first byte
-    /// (m_nextTxSequence). Algorithms end their rounds by it.
-    next: u64,
-    /// The sample of the delivery rate.
-    pub(super) sampler: Sampler,
-    /// Bytes of the initial window, which is not paced.
-    pub(super) initial_window: u64,
-    /// What the last echo acknowledged that was taken, and the segment that told of the window's fall last (m_ecnEchoSeq, m_ecnCWRSeq).
-    echoed: u64,
-    told: u64,
-}
-
-impl Default for Socket {
-    fn default() -> Socket {
-        Socket {
-            duplicates: 0,
-            guarded: false,
-            first_partial: true,
-            measured_from: 0,
-            rest: 0,
-            next: 0,
-            sampler: Sampler::default(),
-            initial_window: 0,
-            echoed: 0,
-            told: 0,
-        }
-    }
-}
-
-/// Bytes by which SYN is longer than other segments: options for window scale and selective acknowledgement, padded together with timestamps
-/// (tcp-socket-base.cc, AddOptions). Other transports count `headers` for every segment.
-pub(super) fn syn_options(machine: Machine, timestamps: bool) -> u32 {
-    match (machine, timestamps) {
-        (Machine::Linux, _) => 0,
-        (Machine::Ns3, true) => 4,
-        (Machine::Ns3, false) => 8,
-    }
-}
-
-/// The clock of timestamps (TcpOptionTS::NowToTsValue).
-fn ticks(time: Time) -> u64 {
-    time.as_ps() / Span::from_ms(1).as_ps()
-}
-
-/// A round trip as timestamps tell it: whole milliseconds, a microsecond for less than one (TcpOptionTS::ElapsedTimeFromTsValue, EstimateRtt).
-pub(super) fn by_stamps(sent: Time, now: Time) -> Span {
-    match ticks(now).saturating_sub(ticks(sent)) {
-        0 => Span::from_us(1),
-        ms => Span::from_ms(ms),
-    }
-}
 
 impl<S: Source> SackSender<S> {
     /// Whether acknowledgements are worked off as here.

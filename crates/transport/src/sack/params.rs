@@ -1,6 +1,6 @@
 //! What TCP with selective acknowledgement is told beside the parameters that every TCP has.
 
-use sojourn_units::{Span, choice, params};
+use sojourn_units::{ParamError, Params, Span, choice, params};
 
 choice! {
     /// How selective acknowledgements tell of losses.
@@ -58,16 +58,6 @@ choice! {
 }
 
 choice! {
-    /// In which order an acknowledgement is worked off.
-    pub enum Machine {
-        /// As in Linux (tcp_fastretrans_alert), where the RFCs meet.
-        Linux = "linux",
-        /// As in ns-3 (TcpSocketBase::ReceivedAck), which counts, has a rate reduction of its own and none of the other rules.
-        Ns3 = "ns3",
-    }
-}
-
-choice! {
     /// What restarts the retransmission timer.
     pub enum Restart {
         /// An acknowledgement of new data, from then on (RFC 6298 section 5.3).
@@ -118,12 +108,12 @@ choice! {
 params! {
     /// TCP with selective acknowledgement (RFC 2018): losses are found by RACK-TLP (RFC 8985) or by counting (RFC 6675).
     pub struct SackParams {
-        /// In which order an acknowledgement is worked off; with `ns3`, `detection`, `reduction`, `flight`, `tail_probe`, `frto` and `undo` are not asked.
-        machine: Machine = "linux", source "RFC 6675, RFC 8985, RFC 9937 and RFC 5682 leave it open";
         /// How selective acknowledgements tell of losses.
-        detection: Detection = "rack", source "RFC 8985 section 3 (recommended)";
+        detection: Detection = "rack", source "RFC 8985 section 3 (recommended)",
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
         /// How the window falls while losses are repaired.
-        reduction: Reduction = "prr", source "RFC 9937 section 6";
+        reduction: Reduction = "prr", source "RFC 9937 section 6",
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
         /// What rate reduction may send beyond what has arrived once less is in flight than the threshold.
         prr_bound: PrrBound = "safe", source "RFC 9937 section 6.2";
         /// Parts of the least round-trip time of which the reordering window begins with one.
@@ -137,7 +127,8 @@ params! {
         /// What is sent again, with `detection=count`, when neither a known loss nor new data may be.
         last_resort: LastResort = "rescue", source "RFC 6675 section 4, NextSeg rules 3 and 4";
         /// What counts as in flight when the window is halved.
-        flight: FlightSize = "outstanding", source "RFC 6675 section 5 step 4.2 (FlightSize of RFC 5681)";
+        flight: FlightSize = "outstanding", source "RFC 6675 section 5 step 4.2 (FlightSize of RFC 5681)",
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
         /// Whether an ECN echo lets it fall that way too.
         reduction_for_ecn: bool = "false", source "RFC 9937 leaves it to the sender; RFC 3168 section 6.1.2 reduces at once";
         /// Whether Accurate ECN is asked for, by which three bits of each acknowledgement count marked packets; turns `ecn` on. If false, DCTCP and Prague
@@ -150,7 +141,8 @@ params! {
         /// What is ECN-capable beside new data, where the congestion control needs ECN. Nothing else is with other congestion controls.
         capable: Capable = "handshake", source "RFC 8257 section 3.6 (SYN and SYN-ACK should be, or queues that mark drop them)";
         /// Whether a segment probes for the loss of the last ones.
-        tail_probe: bool = "true", source "RFC 8985 section 7";
+        tail_probe: bool = "true", source "RFC 8985 section 7",
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
         /// How much later than after two round trips it does where one segment is in flight, for a delayed acknowledgement; none takes `delayed_ack_timeout`, with `reduction=prr_linux` `min_rto`.
         probe_delay: Option<Span> = "none", range .."60s", source "RFC 8985 section 7.2 (WCDelAckT)";
         /// Least wait of the timer of reordering beyond its time, and of the probe beyond its round trips.
@@ -158,9 +150,11 @@ params! {
         /// What restarts the retransmission timer.
         restart: Restart = "careful", source "RFC 6675 section 6 (a more careful variant than RFC 6298 section 5.3, for a recovery that lasts longer than the timeout)";
         /// Whether a timeout is examined before it is believed (F-RTO).
-        frto: bool = "true", source "RFC 5682 section 3";
+        frto: bool = "true", source "RFC 5682 section 3",
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
         /// Whether reductions that prove to be for nothing are taken back.
-        undo: bool = "true", source "RFC 3522, RFC 3708";
+        undo: bool = "true", source "RFC 3522, RFC 3708",
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
         /// Whether acknowledgements echo timestamps. Their 12 bytes are among the `headers`.
         timestamps: bool = "false", source "RFC 7323 section 3 (optional)";
         /// Blocks in an acknowledgement.
@@ -193,7 +187,6 @@ params! {
         rfc as Rfc = "rfc9293" {}
         /// ns-3: counting, PRR, no probe.
         ns3 as Ns3 = "ns3-3.44" {
-            machine = "ns3" from "tcp-socket-base.cc, ReceivedAck";
             detection = "count" from "tcp-tx-buffer.cc, IsLost";
             last_resort = "gap" from "tcp-tx-buffer.cc, NextSeg has no rule 4";
             flight = "pipe" from "tcp-socket-base.cc, EnterRecovery: BytesInFlight";
@@ -220,6 +213,41 @@ params! {
             send_unit = "pieces" from "tcp_output.c, tcp_write_xmit and tcp_tso_autosize";
             ack_pushed = "true" from "tcp_input.c, tcp_measure_rcv_mss, since 6.1.57";
             ack_growth = "true" from "tcp_input.c, tcp_grow_window";
+        }
+    }
+}
+
+/// In which order an acknowledgement is processed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Machine {
+    /// As in Linux (tcp_fastretrans_alert), where RFC 6675, RFC 8985, RFC 9937 and RFC 5682 meet.
+    Linux,
+    /// As in ns-3 (TcpSocketBase::ReceivedAck), which counts, has a rate reduction of its own and none of the other rules.
+    Ns3,
+}
+
+impl SackParams {
+    /// In which order an acknowledgement is processed in its dialect.
+    pub fn machine(&self) -> Machine {
+        match self.dialect() {
+            "ns3" => Machine::Ns3,
+            _ => Machine::Linux,
+        }
+    }
+
+    /// Refuses the parameter of release 0.1.0 that said what the dialect says, among `pairs` of key and value.
+    ///
+    /// # Errors
+    /// If it is there; the error has the dialect to write.
+    pub fn refuse_of_dialect(pairs: &[(String, String)]) -> Result<(), ParamError> {
+        match pairs.iter().find(|(key, _)| key == "machine") {
+            None => Ok(()),
+            Some((key, given)) => Err(ParamError::of_dialect(
+                "sack",
+                (key, given),
+                &[("linux", "rfc"), ("ns3", "ns3")],
+                SackParams::DIALECTS,
+            )),
         }
     }
 }

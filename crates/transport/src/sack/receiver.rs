@@ -6,7 +6,7 @@
 //! together behind a gap.
 
 use super::accecn::{EcnMode, Feedback, MARKS_PER_ACK, OPTION_BYTES, ROOM, answer, asked, tell};
-use super::ns3::syn_options;
+use super::ns3_socket::syn_options;
 use super::offered::Offered;
 use super::params::{Capable, Machine, ReceiverEcn, SackParams};
 use super::ranges::Held;
@@ -157,18 +157,18 @@ impl SackReceiver {
             compresses: false,
             ack_pushed: sack.ack_pushed,
             timestamps: sack.timestamps,
-            as_ns3: sack.machine == Machine::Ns3,
+            as_ns3: sack.machine() == Machine::Ns3,
             fresh: false,
             marked_at: 0,
             prior: 0,
-            syn_options: syn_options(sack.machine, sack.timestamps),
+            syn_options: syn_options(sack.machine(), sack.timestamps),
             // ns-3 pads the options as a whole (tcp-header.cc): beside timestamps, 10 bytes of 12, the first two of this one take no more room.
-            sack_option: match sack.machine == Machine::Ns3 && sack.timestamps {
+            sack_option: match sack.machine() == Machine::Ns3 && sack.timestamps {
                 true => 0,
                 false => SACK_OPTION,
             },
             dsack: sack.dsack,
-            held: Held::new(sack.machine == Machine::Ns3),
+            held: Held::new(sack.machine() == Machine::Ns3),
             duplicate: None,
             sack_blocks: sack.sack_blocks,
             gap_at: 0,

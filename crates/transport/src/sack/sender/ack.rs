@@ -3,7 +3,7 @@
 //! Acknowledgements of new data while nothing is missing take a fast path, which does what the whole path would.
 
 use super::SackSender;
-use super::timers::Pending;
+use super::state::{Event, Pending};
 use crate::app::Source;
 use crate::sack::params::Restart;
 use crate::sack::rate::Picked;
@@ -11,62 +11,6 @@ use crate::sack::scoreboard::Segment;
 use sojourn_cc::{Acked, CongestionControl, Phase, Sample, Stage};
 use sojourn_sim::{Flags, Host, Packet};
 use sojourn_units::{Span, Time};
-
-/// What an acknowledgement has shown so far.
-#[derive(Debug)]
-pub(in crate::sack) struct Event {
-    pub(in crate::sack) now: Time,
-    /// Bytes acknowledged cumulatively.
-    pub(in crate::sack) acked: u64,
-    /// Something was selectively acknowledged for the first time.
-    pub(in crate::sack) sacked: bool,
-    /// A duplicate was reported.
-    pub(super) duplicate: bool,
-    /// The duplicate is that of the tail probe.
-    pub(super) probe_duplicate: bool,
-    /// Something that was sent twice was acknowledged.
-    pub(in crate::sack) resent_acked: bool,
-    /// Something sent once, before the recovery began, was delivered.
-    pub(super) original: bool,
-    /// A retransmission was lost.
-    pub(super) resent_lost: bool,
-    /// What is missing may only be reordered: the timer waits for that.
-    pub(super) waits: bool,
-    pub(in crate::sack) echo: bool,
-    /// When the first and the last were sent of those acknowledged that were sent once, cumulatively and selectively.
-    pub(in crate::sack) acked_sent: Option<(Time, Time)>,
-    pub(super) sacked_sent: Option<(Time, Time)>,
-    /// The lowest byte delivered for the first time that was sent once.
-    pub(super) lowest: u64,
-    pub(in crate::sack) picked: Picked,
-    /// The timestamp that came back, and the one-way delay it tells.
-    pub(in crate::sack) stamp: Option<Time>,
-    pub(in crate::sack) one_way: Option<Span>,
-}
-
-impl Event {
-    /// Nothing is shown yet.
-    pub(in crate::sack) fn at(now: Time) -> Event {
-        Event {
-            now,
-            acked: 0,
-            sacked: false,
-            duplicate: false,
-            probe_duplicate: false,
-            resent_acked: false,
-            original: false,
-            resent_lost: false,
-            waits: false,
-            echo: false,
-            acked_sent: None,
-            sacked_sent: None,
-            lowest: u64::MAX,
-            picked: Picked::default(),
-            stamp: None,
-            one_way: None,
-        }
-    }
-}
 
 /// What the sender counted before an acknowledgement was taken in. Bytes.
 struct Before {

@@ -2,24 +2,19 @@
 
 use super::SackSender;
 use super::State;
-use super::frto::FrtoState;
-use super::timers::Pending;
-use super::undo::UndoState;
-use super::usage::WindowUsage;
+use super::state::{Cold, FrtoState, Options, Pending, UndoState, WindowUsage};
 use crate::app::{Feed, Source};
 use crate::report::SenderReport;
 use crate::sack::accecn::{EcnMode, Feedback, Marks};
 use crate::sack::bursts::Bursts;
-use crate::sack::ns3::Socket;
+use crate::sack::ns3_socket::Socket;
 use crate::sack::pacing::Pacer;
-use crate::sack::params::{
-    Capable, Detection, FlightSize, LastResort, Machine, PrrBound, Reduction, Restart, SackParams,
-};
+use crate::sack::params::{Machine, PrrBound, Reduction, SackParams};
 use crate::sack::prr::Prr;
 use crate::sack::rack::Rack;
 use crate::sack::rate::DeliveryRate;
 use crate::sack::scoreboard::Scoreboard;
-use crate::tcp::{FIRST_BYTE, InitialWindow, Rto, SampleWeight, TcpParams, TimerWheel, Unused};
+use crate::tcp::{FIRST_BYTE, Rto, SampleWeight, TcpParams, TimerWheel, Unused};
 use sojourn_cc::{AnyCc, CongestionControl, EcnUse, Phase, Traits};
 use sojourn_sim::{Stream, Timers};
 use sojourn_units::{Span, Time};
@@ -48,64 +43,11 @@ pub struct SackConfig<S> {
     pub stop: Option<Time>,
 }
 
-/// The parameters that are asked later.
-#[derive(Debug)]
-pub(in crate::sack) struct Options {
-    /// Whose order of steps an acknowledgement takes.
-    pub(in crate::sack) machine: Machine,
-    /// The rule by which losses are found.
-    pub(super) detection: Detection,
-    /// What is sent again when nothing is known to be lost.
-    pub(super) last_resort: LastResort,
-    /// What the congestion control is told to be in flight.
-    pub(super) flight: FlightSize,
-    /// How the window falls.
-    pub(super) reduction: Reduction,
-    /// It falls in the same way for an ECN echo.
-    pub(super) reduction_for_ecn: bool,
-    /// Tail loss probes are sent.
-    pub(super) tail_probe: bool,
-    /// Timeouts are examined by F-RTO.
-    pub(super) frto: bool,
-    /// Reductions that were for nothing are undone.
-    pub(super) undo: bool,
-    /// Segments carry timestamps.
-    pub(in crate::sack) timestamps: bool,
-    /// Which packets beside new data are ECN-capable.
-    pub(super) capable: Capable,
-    /// The window begins anew after silence.
-    pub(super) idle_restart: bool,
-    /// A window that is not used does not grow.
-    pub(super) validate_window: bool,
-    /// A reduction is bounded by what is in flight.
-    pub(super) bound_flight: bool,
-    /// Nagle's algorithm holds back what does not fill a segment.
-    pub(super) nagle: bool,
-    /// New data answers to the first duplicate acknowledgements.
-    pub(super) limited_transmit: bool,
-    /// Segments of reordering that are taken for no loss, before there was any.
-    pub(in crate::sack) initial_dupthresh: u32,
-    /// What a probe for a single segment waits beyond two round trips.
-    pub(super) probe_delay: Span,
-    /// Least wait of the timers that look for losses.
-    pub(super) least_wait: Span,
-    /// Most segments by which reordering raises the count that tells of a loss.
-    pub(super) most_reordering: u32,
-    /// Which acknowledgements restart the retransmission timer.
-    pub(super) restart: Restart,
-    /// The pace without a rate of the congestion control, in percent of a window per round trip: in slow start, and later.
-    pub(super) pacing_ratios: [u32; 2],
-    /// Granularity of the timestamps that are echoed.
-    pub(super) stamp_tick: Span,
-    /// As in Linux: the loss of a retransmission within a recovery reduces nothing.
-    pub(super) linux: bool,
-}
-
 impl Options {
     fn of(params: &TcpParams, sack: &SackParams, traits: &Traits) -> Options {
         let linux = sack.reduction == Reduction::PrrLinux;
         Options {
-            machine: sack.machine,
+            machine: sack.machine(),
             detection: sack.detection,
             last_resort: sack.last_resort,
             flight: sack.flight,
@@ -135,31 +77,6 @@ impl Options {
             linux,
         }
     }
-}
-
-/// What is not needed for every acknowledgement.
-#[derive(Debug)]
-pub(in crate::sack) struct Cold<S> {
-    /// What the application writes, and when.
-    pub(super) feed: Feed<S>,
-    /// Bytes of the window with which a connection begins, by the SYNs that were lost.
-    pub(super) initial_window: InitialWindow,
-    /// The timeout with which data begins after a lost SYN; without one the handshake is measured all the same.
-    pub(super) lost_syn_rto: Option<Span>,
-    /// Segments by which one acknowledgement opens the window at most in slow start (L of RFC 3465).
-    pub(super) abc_limit: u32,
-    /// When the connection is to be opened.
-    pub(super) start: Time,
-    /// When the first SYN left.
-    pub(super) opened: Time,
-    /// The form of ECN that the SYN asks for.
-    pub(super) ecn_request: EcnMode,
-    /// Retransmissions of the SYN.
-    pub(super) syns_lost: u32,
-    /// What it has done.
-    pub(in crate::sack) report: SenderReport,
-    /// What ns-3's socket knows beside.
-    pub(in crate::sack) socket: Socket,
 }
 
 impl<S: Source> SackSender<S> {
@@ -202,7 +119,7 @@ impl<S: Source> SackSender<S> {
             forced: false,
             ecn: false,
             cwr_due: false,
-            fast_path: !traits.model && sack.machine == Machine::Linux,
+            fast_path: !traits.model && sack.machine() == Machine::Linux,
             paces: sack.pacing && !traits.paces,
             usage: WindowUsage::default(),
             unused: Unused::new(&params),

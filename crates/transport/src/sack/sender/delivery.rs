@@ -3,8 +3,7 @@
 //! Sources: RFC 2018 (blocks), RFC 2883 section 4 (duplicates), RFC 6298 section 3 and RFC 7323 section 4 (round-trip times), RFC 8985 section 6.2.
 
 use super::SackSender;
-use super::ack::Event;
-use super::undo::UndoState;
+use super::state::{Event, UndoState};
 use crate::app::Source;
 use crate::sack::accecn::Feedback;
 use crate::sack::scoreboard::{Segment, SendState};

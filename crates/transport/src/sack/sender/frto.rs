@@ -3,20 +3,9 @@
 //! Sources: RFC 5682 section 3.1 (with selective acknowledgement), Linux 6.1: tcp_process_loss.
 
 use super::SackSender;
-use super::ack::Event;
+use super::state::{Event, FrtoState};
 use crate::app::Source;
 use sojourn_cc::Phase;
-
-/// How far the examination of a timeout has come (RFC 5682 section 3.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum FrtoState {
-    /// No timeout is examined.
-    Idle,
-    /// The first segment was sent again, and its acknowledgement is waited for (step 2).
-    Retransmitted,
-    /// New data has been sent, and the next acknowledgement decides (step 3).
-    NewDataSent,
-}
 
 impl<S: Source> SackSender<S> {
     /// Loss after a timeout (RFC 5682 section 3.1; tcp_process_loss).

@@ -2,11 +2,11 @@
 //!
 //! Sources: RFC 9293 section 3.5 (handshake), RFC 6298 section 5.7 (a lost SYN), RFC 3168 section 6.1.1 and RFC 9768 section 3.1 (ECN).
 
-use super::timers::{Pending, RETRANSMIT};
+use super::state::{Pending, RETRANSMIT};
 use super::{SackSender, State};
 use crate::app::Source;
 use crate::sack::accecn::{EcnMode, Feedback, ask, granted};
-use crate::sack::ns3::{by_stamps, syn_options};
+use crate::sack::ns3_socket::{by_stamps, syn_options};
 use crate::sack::params::Capable;
 use crate::tcp::FIRST_BYTE;
 use sojourn_cc::{CongestionControl, EcnUse, Start};

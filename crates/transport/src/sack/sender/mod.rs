@@ -2,7 +2,7 @@
 //!
 //! What it does is in files of their own: `config` what it is made of, `handshake` the connection, `send` what leaves, `usage` how much of the window is
 //! used, `ack` the order in which an acknowledgement is worked off, `delivery` what it shows, `recovery` the phases of loss recovery, `frto` spurious
-//! timeouts, `undo` reductions that were for nothing, `timers` the retransmission timer and the tail loss probe.
+//! timeouts, `state` what these share, `undo` reductions that were for nothing, `timers` the retransmission timer and the tail loss probe.
 //!
 //! Sources: RFC 9293 section 3.5 (handshake), RFC 6675 section 5 (recovery), RFC 8985 (RACK, tail loss probe), RFC 9937
 //! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 and RFC 6675 section 6 (timer), RFC 3168
@@ -17,6 +17,7 @@ mod frto;
 mod handshake;
 mod recovery;
 mod send;
+mod state;
 mod timers;
 mod undo;
 mod usage;
@@ -31,19 +32,14 @@ use super::scoreboard::Scoreboard;
 use crate::app::Source;
 use crate::report::{Gauges, SenderReport};
 use crate::tcp::{FIRST_BYTE, Rto, SampleWeight, TimerWheel, Unused};
-use config::{Cold, Options};
-use frto::FrtoState;
 use sojourn_cc::{AnyCc, CongestionControl, Phase, Traits};
 use sojourn_sim::{Agent, Flags, Host, Packet, Timers};
 use sojourn_units::{Span, Time};
-use timers::{APPLICATION, PACE, TailProbe};
-use undo::UndoState;
-use usage::WindowUsage;
+use state::{APPLICATION, Cold, FrtoState, Options, PACE, TailProbe, UndoState, WindowUsage};
 
-pub(super) use ack::Event;
 pub use config::SackConfig;
 pub(super) use handshake::codepoint;
-pub(super) use timers::{Pending, RETRANSMIT};
+pub(super) use state::{Event, Pending, RETRANSMIT};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {

@@ -4,10 +4,7 @@
 //! retransmission is one more sign of congestion). The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
 
 use super::SackSender;
-use super::ack::Event;
-use super::frto::FrtoState;
-use super::timers::Pending;
-use super::undo::UndoState;
+use super::state::{Event, FrtoState, Pending, UndoState};
 use crate::app::Source;
 use crate::sack::params::{Detection, FlightSize, Reduction};
 use crate::sack::scoreboard::Segment;

@@ -3,8 +3,7 @@
 //! Sources: RFC 6675 section 5 step C and section 4 (NextSeg), RFC 3042 (limited transmit), RFC 3168 section 6.1 (codepoints).
 
 use super::SackSender;
-use super::frto::FrtoState;
-use super::timers::{PACE, Pending};
+use super::state::{FrtoState, PACE, Pending};
 use crate::app::Source;
 use crate::sack::bursts::BurstContext;
 use crate::sack::params::{Capable, Detection, LastResort};

@@ -3,9 +3,7 @@
 //! Sources: RFC 6298 section 5 and RFC 6675 section 6 (retransmission timer), RFC 8985 section 7 (tail loss probe), section 6.3 (what a timeout
 //! takes for lost) and section 6.2 step 5 (reordering), RFC 5682 section 3.1 (what a timeout begins).
 
-use super::ack::Event;
-use super::frto::FrtoState;
-use super::undo::UndoState;
+use super::state::{Event, FrtoState, Pending, RETRANSMIT, TailProbe, UndoState};
 use super::{SackSender, State};
 use crate::app::Source;
 use crate::sack::params::Detection;
@@ -14,33 +12,6 @@ use crate::sack::scoreboard::Segment;
 use sojourn_cc::{CongestionControl, CongestionKind, Expiry, Phase, Sample};
 use sojourn_sim::Host;
 use sojourn_units::{Span, Time};
-
-/// Timers, in the order in which those due at one instant fire.
-pub(in crate::sack) const RETRANSMIT: usize = 0;
-pub(super) const PACE: usize = 1;
-pub(super) const APPLICATION: usize = 2;
-
-/// For what the retransmission timer is set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::sack) enum Pending {
-    /// It is not set.
-    Nothing,
-    /// The retransmission timeout.
-    Timeout,
-    /// The tail loss probe.
-    Probe,
-    /// The time after which what is missing is no more taken for reordered.
-    Reordering,
-}
-
-/// A tail loss probe that is not acknowledged.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TailProbe {
-    /// One past the highest byte sent with it (TLP.end_seq).
-    pub(super) end_seq: u64,
-    /// It was sent before (TLP.is_retrans).
-    pub(super) is_retransmission: bool,
-}
 
 impl<S: Source> SackSender<S> {
     /// Sets the timer, `wait` from now on.

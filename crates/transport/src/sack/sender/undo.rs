@@ -3,49 +3,10 @@
 //! Sources: RFC 3522 (Eifel detection, by timestamps), RFC 3708 (by duplicates that the receiver reports), Linux 6.1: tcp_try_undo_recovery.
 
 use super::SackSender;
-use super::ack::Event;
+use super::state::{Event, UndoState};
 use crate::app::Source;
 use sojourn_cc::{CongestionControl, Undo};
 use sojourn_units::Time;
-
-/// Whether the reduction at hand may turn out to be for nothing.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum UndoState {
-    /// Nothing is to be undone.
-    Off,
-    /// Signs are looked for that nothing was lost.
-    Tracking {
-        /// The first byte not acknowledged when the window fell.
-        from: u64,
-        /// Window and threshold from before; `None` where the reduction stands whatever is found.
-        restore: Option<Undo>,
-    },
-}
-
-impl UndoState {
-    /// Signs are looked for.
-    pub(super) fn is_tracking(&self) -> bool {
-        matches!(self, UndoState::Tracking { .. })
-    }
-
-    /// There is a window to go back to.
-    pub(super) fn may_restore(&self) -> bool {
-        matches!(
-            self,
-            UndoState::Tracking {
-                restore: Some(_),
-                ..
-            }
-        )
-    }
-
-    /// The reduction stands.
-    pub(super) fn forbid(&mut self) {
-        if let UndoState::Tracking { restore, .. } = self {
-            *restore = None;
-        }
-    }
-}
 
 impl<S: Source> SackSender<S> {
     /// Keeps what the window is before it falls (RFC 4015 section 3). `allowed`: it may be restored.

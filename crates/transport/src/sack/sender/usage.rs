@@ -7,17 +7,6 @@ use crate::app::Source;
 use sojourn_cc::{CongestionControl, Phase};
 use sojourn_units::{Rate, Span, Time};
 
-/// How much of the congestion window was used in the last window of data (RFC 7661).
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct WindowUsage {
-    /// The congestion window held the sender back.
-    limited: bool,
-    /// One past the last byte of that window of data.
-    end: u64,
-    /// The most bytes outstanding in it.
-    most: u64,
-}
-
 impl<S: Source> SackSender<S> {
     /// The rate at which segments are spaced, if they are.
     #[inline]
