@@ -23,7 +23,8 @@
 //! What it sends then is on its way with the times that it has. And what arrives at the end of a silent link before the
 //! next stop is counted at once.
 
-use super::{Agent, Core, Key, Network, Tracer};
+use super::core::Core;
+use super::{Agent, Key, Network, Tracer};
 use crate::fel::EventList;
 use crate::link::AT_ONCE;
 use crate::packet::NONE;

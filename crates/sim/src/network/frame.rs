@@ -1,8 +1,9 @@
 //! What links and ports hand packets and events back to.
 
 use super::counts::Census;
+use super::flow::{Flow, direction};
 use super::groups::Groups;
-use super::{Flow, Key, direction};
+use crate::key::Key;
 use crate::link::{Link, LinkSink};
 use crate::ns2_time;
 use crate::packet::{Label, NONE, Packet};

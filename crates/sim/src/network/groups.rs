@@ -14,8 +14,9 @@
 //! The number tells where the copy is, so that a copy that a queue drops is a loss of those members that it was on the way
 //! to, and of nobody else.
 
+use super::counts::FlowCounts;
 use super::dense::Dense;
-use super::{BuildError, FlowCounts, FlowSpec};
+use super::spec::{BuildError, FlowSpec};
 use crate::group::{GroupSpec, TreeSpec};
 use crate::histogram::Histogram;
 use crate::packet::{NONE, Packet};
@@ -410,7 +411,7 @@ impl Groups {
         links.clear();
         let tree = &self.trees[to_usize(tree)];
         if let Some(dense) = &tree.dense {
-            dense.onward(self, node, over, links);
+            dense.onward((&self.ends, &self.link_between), node, over, links);
             return;
         }
         links.extend(&tree.out[to_usize(node)]);

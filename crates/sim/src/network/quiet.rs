@@ -1,6 +1,6 @@
 //! What the flows of a network allow its links and endpoints to do without, and when nothing is traced they do.
 
-use super::FlowSpec;
+use super::spec::FlowSpec;
 use crate::packet::NONE;
 use crate::routing::Routes;
 use crate::slab::to_usize;
