@@ -1,11 +1,11 @@
 //! The flow `srm`: a source and the members of a multicast group, each with an endpoint and a flow of its own.
 
 use crate::endpoint::Endpoint;
+use crate::entry::{Resolved, wrong};
 use crate::flow::{
-    BuiltFlow, DATA, FlowKind, FlowRequest, Transport, check_keys, data, effective_dialect,
+    BuiltFlow, DATA, Flow, FlowKind, FlowRequest, Transport, check_keys, data, effective_dialect,
     pairs_of,
 };
-use crate::registry::{Resolved, wrong};
 use crate::timed::Timed;
 use sojourn_sim::Stay;
 use sojourn_transport::app::Source;
@@ -19,19 +19,21 @@ pub const SRM: &str = "srm";
 const PAYLOAD: Bytes = Bytes::new(1000);
 
 /// The kind of flow.
-pub(crate) fn flow_kind() -> FlowKind {
-    FlowKind {
+pub(crate) const FLOW: Flow = Flow {
+    name: SRM,
+    kind: || FlowKind {
         name: SRM,
         aliases: &[],
         doc: SrmParams::DOC,
         transport: Transport::Tcp,
         params: vec![(SRM, SrmParams::TABLE)],
         dialects: SrmParams::DIALECTS.iter().collect(),
-    }
-}
+    },
+    build: build_source,
+};
 
 /// Builds the source alone, to see whether its parameters allow it.
-pub(crate) fn build_source(
+fn build_source(
     args: &[(String, String)],
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {

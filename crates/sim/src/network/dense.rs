@@ -77,7 +77,8 @@ impl Dense {
     /// Puts into `links` those over which packets go on from a node; `ends` and `link_between` are those of the [groups](super::groups).
     pub(super) fn onward(
         &self,
-        (ends, link_between): (&[(u32, u32)], &BTreeMap<(u32, u32), u32>),
+        ends: &[(u32, u32)],
+        link_between: &BTreeMap<(u32, u32), u32>,
         node: u32,
         over: Option<u32>,
         links: &mut Vec<u32>,

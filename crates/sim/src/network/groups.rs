@@ -411,7 +411,7 @@ impl Groups {
         links.clear();
         let tree = &self.trees[to_usize(tree)];
         if let Some(dense) = &tree.dense {
-            dense.onward((&self.ends, &self.link_between), node, over, links);
+            dense.onward(&self.ends, &self.link_between, node, over, links);
             return;
         }
         links.extend(&tree.out[to_usize(node)]);

@@ -1,6 +1,8 @@
 //! What a TCP flow sends.
 
-use crate::registry::{self, AnySource, Resolved, wrong};
+use crate::entry::{Resolved, wrong};
+use crate::registry;
+use crate::sources::AnySource;
 use sojourn_units::{Bytes, Packets, ParamError, ParamValue, Spec, SpecValue, UnitErrorKind};
 
 /// Parameters of a TCP flow that are not the transport's: its data.

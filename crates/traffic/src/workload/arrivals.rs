@@ -1,9 +1,9 @@
 //! When transfers arrive.
 
-use super::points;
 use super::sizes::{Sizes, unknown, unread};
+use crate::entry::wrong;
 use crate::num::real;
-use crate::registry::wrong;
+use crate::points;
 use sojourn_sim::Stream;
 use sojourn_units::{ParamError, Params, Rate, Span, Spec, UnitErrorKind, params};
 

@@ -189,9 +189,7 @@ impl Server {
         let source = Timed::new(AnySource::Bulk(Bulk::of(bytes)), now);
         // A transfer draws nothing.
         let rng = Stream::derive(0, 0, "");
-        let Some(mut end) = self.plan.sender(self.first + slot, source, rng, now) else {
-            return;
-        };
+        let mut end = self.plan.sender(self.first + slot, source, rng, now);
         let place = &mut self.slots[to_usize(slot)];
         place.number = number;
         place.requests = 1;
