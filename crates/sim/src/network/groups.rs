@@ -147,6 +147,35 @@ pub(super) struct Tree {
     pub(super) dense: Option<Dense>,
 }
 
+/// Joins, leaves and switches of these groups, in order.
+fn schedule_of(specs: &[GroupSpec]) -> VecDeque<(Time, Event)> {
+    let mut schedule = Vec::new();
+    for (group, spec) in (0..).zip(specs) {
+        for (member, one) in (0..).zip(&spec.members) {
+            for stay in &one.stays {
+                schedule.push((stay.from, Event::Join { group, member }));
+                if stay.until < Time::MAX {
+                    let late = false;
+                    let leave = Event::Leave {
+                        group,
+                        member,
+                        late,
+                    };
+                    schedule.push((stay.until, leave));
+                }
+            }
+        }
+        if let TreeSpec::Shared {
+            switch: Some(at), ..
+        } = spec.tree
+        {
+            schedule.push((at, Event::Switch { group }));
+        }
+    }
+    schedule.sort_unstable();
+    schedule.into()
+}
+
 impl Groups {
     /// Of a network without groups.
     pub(super) fn none() -> Groups {
@@ -182,33 +211,10 @@ impl Groups {
         for (link, pair) in (0..).zip(ends) {
             link_between.entry(*pair).or_insert(link);
         }
-        let mut schedule = Vec::new();
-        for (group, spec) in (0..).zip(&specs) {
-            for (member, one) in (0..).zip(&spec.members) {
-                for stay in &one.stays {
-                    schedule.push((stay.from, Event::Join { group, member }));
-                    if stay.until < Time::MAX {
-                        let late = false;
-                        let leave = Event::Leave {
-                            group,
-                            member,
-                            late,
-                        };
-                        schedule.push((stay.until, leave));
-                    }
-                }
-            }
-            if let TreeSpec::Shared {
-                switch: Some(at), ..
-            } = spec.tree
-            {
-                schedule.push((at, Event::Switch { group }));
-            }
-        }
-        schedule.sort_unstable();
         let mut groups = Groups {
             first: nodes,
             stride: count(ends.len()) + 1,
+            schedule: schedule_of(&specs),
             groups: specs
                 .into_iter()
                 .map(|spec| Group {
@@ -220,7 +226,6 @@ impl Groups {
                 .collect(),
             ends: ends.to_vec(),
             link_between,
-            schedule: schedule.into(),
             id,
             ..Groups::none()
         };
@@ -233,30 +238,33 @@ impl Groups {
             }
         }
         for flow in flows {
-            let group = flow.sink.checked_sub(nodes).unwrap_or(NONE);
-            let first_receiver = count(groups.receivers.len());
-            let tree = match groups.groups.get(to_usize(group)) {
-                None => NONE,
-                Some(one) => {
-                    let length = groups.receivers.len() + one.spec.members.len();
-                    groups
-                        .receivers
-                        .resize_with(length, ReceiverCounts::default);
-                    groups.plant(group, flow.source)
-                }
-            };
-            groups.flows.push(Sending {
-                group,
-                tree,
-                sender: flow.sender,
-                first_receiver,
-            });
+            groups.add_flow(flow);
         }
         assert!(
             u64::from(count(groups.trees.len())) * u64::from(groups.stride) < u64::from(FRESH),
             "trees times links do not fit into a destination"
         );
         groups
+    }
+
+    /// The next flow: where its packets go, with a tree and counts of the members if that is a group.
+    fn add_flow(&mut self, flow: &FlowSpec) {
+        let group = flow.sink.checked_sub(self.first).unwrap_or(NONE);
+        let first_receiver = count(self.receivers.len());
+        let tree = match self.groups.get(to_usize(group)) {
+            None => NONE,
+            Some(one) => {
+                let length = self.receivers.len() + one.spec.members.len();
+                self.receivers.resize_with(length, ReceiverCounts::default);
+                self.plant(group, flow.source)
+            }
+        };
+        self.flows.push(Sending {
+            group,
+            tree,
+            sender: flow.sender,
+            first_receiver,
+        });
     }
 
     /// A new tree of a group, without links.
