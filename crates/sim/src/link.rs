@@ -173,7 +173,7 @@ pub(crate) struct Link<P> {
     /// Packets that arrive in the instant in which the device begins a transmission are in the queue before the device asks for the next
     /// one: ns-3's device wakes its queue disc by an event of its own (NetDeviceQueue::PacketDequeued).
     fills_late: bool,
-    /// The instant at the end of which the device is filled; [`Time::MAX`] if there is none.
+    /// The device is filled at the end of this instant; [`Time::MAX`] if that is not due.
     pub(crate) fill_at: Time,
     shapes: bool,
     /// With this number of packets in flight a calm link lets them run ahead again.

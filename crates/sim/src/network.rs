@@ -1,7 +1,12 @@
 //! The network: the loop that runs its components, and the conservation of packets.
 //!
-//! By file: `spec` what it is built from, `build` how, `rank` the order of components, `core` its state, `frame` what links hand back, `host` what endpoints see, `counts` what is
-//! counted; `quiet` which links need few events, `launch` and `ahead` how their packets run ahead; `groups`, `dense` and `multicast` packets to several receivers.
+//! By file:
+//!
+//! - `spec` is what a network is built from, `build` how, `rank` the order of its components;
+//! - `core` is its state without the endpoints, `flow` the two ways of a flow, `counts` what is counted;
+//! - `frame` is what links hand back to, `host` what endpoints see;
+//! - `quiet` says which links need few events; in `launch` and `ahead` their packets run ahead;
+//! - `groups`, `dense`, `prunes` and `multicast` serve packets to several receivers.
 
 mod ahead;
 mod build;
@@ -79,8 +84,8 @@ impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
     }
 
     /// Runs every event before `until` unless `stop` says to stop; says whether it did get there. `stop` is asked every few
-    /// thousand events, and has no influence on what happens in the run. A network that was stopped is good for nothing but to be
-    /// asked for its time.
+    /// thousand events, and has no influence on what happens in the run. Of a network that was
+    /// stopped only the time is of use.
     pub fn run_before_unless(&mut self, until: Time, stop: &dyn Fn() -> bool) -> bool {
         let limit = until.as_ps();
         self.core.horizon = until;

@@ -61,7 +61,7 @@ impl Resolved {
         }
     }
 
-    /// For an algorithm with known tables and no builder: what is given, and the dialect's defaults for the rest.
+    /// Of an algorithm with known tables and no builder: the given values, and the dialect's defaults for the rest.
     pub(crate) fn of_tables(
         params: &'static [ParamInfo],
         dialects: &'static [DialectInfo],
@@ -120,7 +120,7 @@ pub(crate) fn params_of<E: Entry>(
     sojourn_units::build(usable_dialect::<E::Params>(dialect), pairs)
 }
 
-/// A value that a parameter cannot have beside the others.
+/// The error of a value that a parameter cannot have, or cannot have beside the others.
 pub(crate) fn wrong(
     key: &str,
     kind: UnitErrorKind,

@@ -1,10 +1,16 @@
 //! Flows by name: which endpoints, with which parameters, a flow specification means.
 //!
-//! A TCP flow is named by its loss recovery (`reno`, `newreno`, `sack`, `tahoe`), by its congestion control (whose losses are
-//! repaired by selective acknowledgement unless `recovery` says otherwise), or plainly `tcp`, which leaves both to its parameters. It
-//! sends without end unless it is given `bytes`, `packets` or a `source`. Its parameters are those of the transport and of the
-//! congestion control. In dialect ns2 it is ns-2's one-way agent, in dialect ns3_24 ns-3.24's socket. A UDP flow is named by its
-//! source. A workload ([`crate::workload`]) is flows of TCP or QUIC that come and go.
+//! The name of a TCP flow is that of
+//!
+//! - its loss recovery: `reno`, `newreno`, `sack`, `tahoe`;
+//! - its congestion control: selective acknowledgement then repairs its losses, unless `recovery` says otherwise;
+//! - or plainly `tcp`, which leaves both to its parameters.
+//!
+//! It sends without end unless it has `bytes`, `packets` or a `source`. Its parameters are those of the transport and of the
+//! congestion control. In dialect ns2 it is ns-2's one-way agent, in dialect ns3_24 ns-3.24's socket.
+//!
+//! A UDP flow has the name of its source. A workload ([`crate::workload`]) consists of flows of TCP or QUIC that come and go.
+//! The other kinds stand in `flow/kinds.rs`, one line each.
 
 mod arguments;
 mod built;
@@ -52,7 +58,7 @@ pub fn build_flow(
     FlowBuilder::default().build(name, args, request)
 }
 
-/// Builds one flow after the other. The parameters of TCP flows that are alike are read once, and not for each of thousands.
+/// Builds one flow after the other. It reads the parameters of TCP flows that are alike once, and not for each of thousands.
 #[derive(Default)]
 pub struct FlowBuilder {
     tcp: Option<KnownTcp>,

@@ -39,7 +39,7 @@ pub(crate) const FLOW: Flow = Flow {
     build,
 };
 
-/// Parameters for which one receiver is needed: its sender hears from it and nobody else.
+/// Parameters that need a single receiver, from which alone the sender hears.
 const FOR_ONE: [&str; 5] = [
     "control",
     "feedback",
@@ -318,8 +318,8 @@ fn check_effects(
     }
 }
 
-/// What media takes on the wire while it is sent, headers included: of an encoder that yields, the most that it may take. None of a
-/// source that tells no rate.
+/// The rate of media on the wire while it is sent, headers included. For an encoder that follows a control it is the highest rate.
+/// None for a source without a known rate.
 fn nominal(
     params: &RtpParams,
     source: &AnySource,
@@ -353,7 +353,7 @@ fn nominal(
     (rate > Rate::ZERO).then_some(rate)
 }
 
-/// The congestion control that parameters name, which are completed by its own and by the feedback that it needs.
+/// The congestion control that the parameters name. Adds its own parameters to them, and the feedback that it needs.
 fn control(params: &mut RtpParams, source: &AnySource) -> Result<Option<AnyMedia>, ParamError> {
     let (Some(spec), AnySource::Video(video)) = (&params.control, source) else {
         return Ok(None);

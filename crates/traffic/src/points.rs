@@ -1,4 +1,4 @@
-//! Points in a parameter, and the files that they come from.
+//! Points in the text of a parameter, and the files that they come from.
 
 use crate::entry::wrong;
 use sojourn_units::{ParamError, UnitErrorKind};
@@ -31,7 +31,7 @@ pub(crate) fn pairs<'a, T>(
         .collect()
 }
 
-/// Such a text from the lines of a file, whose words are parted by spaces, commas, semicolons or tabs. Lines that begin with `#`
+/// Such a text from the lines of a file. Spaces, commas, semicolons or tabs separate the words of a line. Lines that begin with `#`
 /// are comments.
 ///
 /// # Errors

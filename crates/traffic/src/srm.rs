@@ -15,7 +15,7 @@ use sojourn_units::{Bytes, ParamError, Params, Time, UnitErrorKind};
 /// The name of these flows.
 pub const SRM: &str = "srm";
 
-/// What a source is asked to write at once where it says no size of its own.
+/// What a source writes at once unless it has a size of its own.
 const PAYLOAD: Bytes = Bytes::new(1000);
 
 /// The kind of flow.
@@ -40,8 +40,8 @@ fn build_source(
     build(args, request, &[]).map(|(built, _)| built)
 }
 
-/// The endpoints of a session: of the source, and of each member of the group, which belongs to it in these times. They send
-/// in as many flows of the network and one more, from the one asked for on.
+/// The endpoints of a session: of the source, and of each member of the group with the times at which it belongs to it. Each has a
+/// flow of the network, from the one asked for on, and the session has one more.
 ///
 /// # Errors
 /// If a parameter does not exist, is missing or has a value that is not allowed.

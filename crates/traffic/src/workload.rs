@@ -1,20 +1,20 @@
 //! Flows that come and go: transfers of finite size that arrive at random, requests with responses, pages of many objects.
 //!
-//! A workload is one flow of the scenario and many of the network: it has `connections` places, each a flow of its own to every
-//! queue on the path, and each transfer opens a new connection, of TCP or QUIC, in a place that is free, the one that has been free for the
-//! longest. When all places are taken, transfers wait for one, first come first served, and that wait is part of their completion
-//! time. Everything is made before the run; connections that come and go in it allocate, the packets of a connection do not. A
-//! packet carries the number of its connection, so that what is left over from an earlier one in the same place is ignored.
+//! A workload is one flow of the scenario and many of the network. It has `connections` places, each a flow of its own to every
+//! queue on the path. Each transfer opens a new connection, of TCP or QUIC, in a free place: the one that has been free for the
+//! longest. When all places are taken, transfers wait for one, first come first served. That wait is part of their completion
+//! time. The places are made before the run. A connection allocates when it is opened, its packets do not. A packet carries the
+//! number of its connection, so that the endpoints ignore what is left over from an earlier one in the same place.
 //!
-//! Data runs from the sender of the flow to its receiver. Where the receiver asks for it (`request_response`, `web`, `dash`), the request
-//! is one packet from the receiver to the sender, sent again after a second, then two, until something comes of it; the first
-//! request of a connection opens it, from the side of the sender: data then begins to arrive two round trips after the request, as
-//! if the receiver had opened it and asked on its third packet.
+//! Data runs from the sender of the flow to its receiver. Where the receiver asks for it (`request_response`, `web`, `dash`), the
+//! request is one packet from the receiver to the sender. It is sent again after a second, then two, until something comes of it.
+//! The first request of a connection opens it, from the side of the sender. Data then begins to arrive two round trips after the
+//! request, as if the receiver had opened the connection and asked on its third packet.
 //!
 //! A flow completion time runs from when a transfer is asked for until its last byte has arrived, in order, at the receiver. The
-//! ideal time, by which the slowdown divides it, is that of the propagation and of the transmission of all its bytes, headers
-//! included, at the slowest link of the path; of a response, the propagation of the request is added. It knows no handshake and
-//! no window, so the slowdown of a short transfer over an idle path is well above 1.
+//! slowdown divides it by the ideal time: propagation, and transmission of all bytes with their headers at the slowest link of the
+//! path. For a response, the propagation of the request is added. The ideal time has no handshake and no window, so the slowdown of
+//! a short transfer over an idle path is well above 1.
 
 pub mod arrivals;
 mod arriving;
@@ -67,8 +67,8 @@ pub fn find(name: &str) -> Option<&'static WorkloadKind> {
     KINDS.iter().find(|kind| kind.name == name)
 }
 
-/// How many flows of the network a flow of this kind is: the connections of a workload, otherwise one. What cannot be read is
-/// an error when the flow is built.
+/// How many flows of the network a flow of this kind is: the connections of a workload, otherwise one. A value that cannot be read
+/// is an error when the flow is built.
 pub fn connections(kind: &str, args: &[(String, String)]) -> u32 {
     let given = args.iter().find(|(key, _)| key == "connections");
     let given = given.and_then(|(_, text)| text.parse::<u32>().ok());
@@ -76,9 +76,9 @@ pub fn connections(kind: &str, args: &[(String, String)]) -> u32 {
     given.unwrap_or(usual).clamp(1, most)
 }
 
-/// How many transfers one flow of this kind makes within `within`, at most, on average. The arrivals of `workload` do not depend on the
-/// network: its slowest link and the flows that share the load say how many there are. Users wait a round trip and a time to think for
-/// each request. Zero for other kinds, and for what cannot be read: that error appears when the flow is built.
+/// How many transfers one flow of this kind makes within `within`, at most, on average. The number of arrivals of `workload` follows
+/// from the capacity of the slowest link and the flows that share the load. Users wait a round trip and a time to think for each
+/// request. Zero for other kinds, and for parameters that cannot be read: that error appears when the flow is built.
 pub fn expected_transfers(
     kind: &str,
     args: &[(String, String)],
@@ -152,8 +152,8 @@ pub(crate) fn build(
     (kind.build)(kind, args, request, flows)
 }
 
-/// A specification among the parameters of a workload, or the source of a flow of RTP, which names a file, with what that holds as text:
-/// the lab reads it into them before a flow is built.
+/// Puts the text of a file into the specification that names it: one among the parameters of a workload, or the source of a flow of
+/// RTP. This happens before a flow is built, which reads no file.
 ///
 /// # Errors
 /// With the problem of a file that does not hold what it should.

@@ -78,11 +78,11 @@ impl Again {
 #[repr(align(64))]
 pub(super) struct Seat {
     /// When its event fires, [`Time::MAX`] if it has none. The event is in the list, except that of a source while it is
-    /// *deferred*: until a packet has arrived at the end of the outlet. Of a source this tells the deferred event only.
+    /// *deferred*: until a packet has arrived at the end of the outlet. For a source this is the deferred event only.
     pub(super) wakes: Time,
     /// When that event was armed.
     pub(super) armed: Time,
-    /// Packets of its flow that it has sent and their bytes, until the flow is told of them.
+    /// Packets of its flow that it has sent and their bytes, until they are added to the counts of the flow.
     pub(super) sent: (u64, u64),
     /// Its flow, if it has exactly one and is one end of it, or [`NONE`].
     pub(super) flow: u32,

@@ -654,7 +654,7 @@ impl Groups {
     }
 }
 
-/// A number of things of which there are fewer than 2^32.
+/// A number of things, which is below 2^32.
 pub(super) fn count(length: usize) -> u32 {
     u32::try_from(length).expect("fewer than 2^32")
 }

@@ -15,7 +15,8 @@ pub(crate) fn pairs_of(args: &[(String, String)], table: &[ParamInfo]) -> Vec<(S
         .collect()
 }
 
-/// A dialect that the transport lacks is that of its source or congestion control, unless it is the flow's own.
+/// The dialect that the flow itself names, for its transport. A `paper` that the transport lacks belongs to the source or the
+/// congestion control.
 pub(crate) fn own_dialect<P: Params>(args: &[(String, String)]) -> Option<&str> {
     let own = args.iter().find(|(key, _)| key == "dialect")?;
     let known = |name: &str| {
@@ -56,7 +57,7 @@ pub(crate) fn check_keys(
     Ok(())
 }
 
-/// Checks that ECN was not turned off for a congestion control that lives by marks.
+/// Checks that ECN was not turned off for a congestion control that needs marks.
 pub(crate) fn refuse_without_marks(
     args: &[(String, String)],
     control: &str,

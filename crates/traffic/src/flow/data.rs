@@ -8,7 +8,7 @@ use sojourn_units::{Bytes, Packets, ParamError, ParamValue, Spec, SpecValue, Uni
 /// Parameters of a TCP flow that are not the transport's: its data.
 pub(crate) const DATA: [&str; 3] = ["bytes", "packets", SOURCE];
 
-/// That of these which is a specification.
+/// The one of these that is a specification.
 pub(crate) const SOURCE: &str = "source";
 
 /// What a TCP flow sends: `source`, or a bulk transfer of `bytes`, `packets` or without end.

@@ -43,8 +43,8 @@ pub fn flow_kinds() -> Vec<FlowKind> {
         .collect()
 }
 
-/// A source without writes of its own (bulk) needs a transport that decides when to send, and one whose writes are frames (video)
-/// one that divides them.
+/// Whether a source can be a flow of datagrams. One without writes of its own (bulk) needs a transport that decides when to send. One
+/// whose writes are frames (video) needs a transport that divides them.
 pub(super) fn carries_datagrams(source: &CatalogueEntry) -> bool {
     ![
         <Bulk as registry::Entry>::NAME,

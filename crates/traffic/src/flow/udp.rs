@@ -49,7 +49,7 @@ pub(super) fn build_udp(
     })
 }
 
-/// UDP has no dialects of its own account: one that it lacks is the source's business.
+/// The parameters of UDP. A dialect that UDP lacks is one of the source: UDP then has its default.
 pub(crate) fn udp_params(
     args: &[(String, String)],
     dialect: Option<&str>,

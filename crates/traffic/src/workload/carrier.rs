@@ -25,7 +25,7 @@ impl Carrier {
     }
 }
 
-/// What a specification names to carry a workload, and that specification with every parameter.
+/// What carries a workload by this specification, and the specification with every parameter written out.
 pub(super) fn carrier(
     spec: &Spec,
     request: &FlowRequest<'_>,
@@ -64,7 +64,7 @@ pub(super) fn carrier(
             }
         }
     }
-    // A release that not every part knows is left to the parameters that it stands for.
+    // Where a part does not know the release, the given specification stands as it is.
     let known = Plan::of(&full, request.dialect);
     if known.is_ok_and(|again| again.parts() != plan.parts()) {
         full = spec.clone();

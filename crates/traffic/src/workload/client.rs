@@ -10,7 +10,7 @@ use sojourn_transport::ReceiverReport;
 use sojourn_units::{Span, Time, choice};
 use std::collections::VecDeque;
 
-/// How long a request waits for an answer before it is sent again, at first and at most (RFC 6298 sections 2.1 and 2.5).
+/// How long the user waits for an answer before the request is sent again, at first and at most (RFC 6298 sections 2.1 and 2.5).
 const FIRST_WAIT: Span = Span::from_secs(1);
 const LONGEST_WAIT: Span = Span::from_secs(60);
 
@@ -213,7 +213,7 @@ impl Client {
         }
     }
 
-    /// Places for connections. Each has a timer for the connection and one for its request; the user's comes after all of them.
+    /// Places for connections. Each has a timer for the connection and one for its request. The timer of the user comes after all.
     fn connections(&self) -> u32 {
         u32::try_from(self.slots.len()).unwrap_or(u32::MAX)
     }

@@ -10,7 +10,7 @@ use sojourn_transport::{
 };
 use sojourn_units::{ParamError, Spec, Time};
 
-/// What carries a workload: the ends of a connection can be made as often as they are wanted.
+/// What carries a workload. It makes the ends of any number of connections.
 pub(super) enum Plan {
     Tcp(Box<TcpPlan>),
     Quic(QuicPlan),

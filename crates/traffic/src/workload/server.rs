@@ -32,7 +32,7 @@ pub struct Server {
     first: u32,
     plan: Plan,
     slots: Vec<Slot>,
-    /// Places without a connection, that of the longest ago first.
+    /// Places without a connection; the one that has been free for the longest comes first.
     free: VecDeque<u32>,
     /// Transfers that wait for a place: number and bytes.
     waiting: VecDeque<(u64, u64)>,
@@ -182,7 +182,7 @@ impl Server {
         }
     }
 
-    /// A new connection in a place, which sends so much.
+    /// A new connection in a place, which sends `bytes`.
     fn open<H: Host>(&mut self, slot: u32, number: u64, bytes: u64, host: &mut H) {
         self.close(slot);
         let now = host.now();

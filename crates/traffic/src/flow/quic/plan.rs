@@ -16,7 +16,7 @@ pub(crate) const QUIC: &str = "quic";
 /// The congestion control of a QUIC-like flow (RFC 9002 section 7).
 const DEFAULT_CC: &str = "reno";
 
-/// A QUIC-like flow whose parameters have been read: its endpoints can be made as often as they are wanted.
+/// A QUIC-like flow whose parameters have been read. It makes any number of endpoints.
 pub(crate) struct QuicPlan {
     pub(super) params: QuicParams,
     control: cc::Maker,
@@ -24,7 +24,7 @@ pub(crate) struct QuicPlan {
 }
 
 impl QuicPlan {
-    /// The parts, but for the data: each by name, with its dialect and parameters resolved.
+    /// The parts without the data: each by name, with its dialect and parameters resolved.
     pub(crate) fn parts(&self) -> &[(&'static str, Resolved)] {
         &self.parts
     }

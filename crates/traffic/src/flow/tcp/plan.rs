@@ -30,7 +30,7 @@ pub(crate) enum TcpEnd {
     RledbatReceiver(Box<RledbatReceiver>),
 }
 
-/// A TCP flow whose parameters have been read: its endpoints can be made as often as they are wanted.
+/// A TCP flow whose parameters have been read. It makes any number of endpoints.
 pub(crate) struct TcpPlan {
     pub(super) params: TcpParams,
     sack: Option<SackParams>,
@@ -41,7 +41,7 @@ pub(crate) struct TcpPlan {
 }
 
 impl TcpPlan {
-    /// The parts, but for the data: each by name, with its dialect and parameters resolved.
+    /// The parts without the data: each by name, with its dialect and parameters resolved.
     pub(crate) fn parts(&self) -> &[(&'static str, Resolved)] {
         &self.parts
     }
@@ -112,7 +112,7 @@ impl TcpPlan {
     }
 }
 
-/// The plan of the TCP flow called `name`, for a workload that says itself what is sent.
+/// The plan of the TCP flow called `name`, for a workload, which decides itself what is sent.
 ///
 /// # Errors
 /// If there is no such flow, or a parameter does not exist or has a value that is not allowed.
@@ -216,7 +216,7 @@ pub(super) fn plan(
     })
 }
 
-/// The maker of a congestion control, with the parameters of its specification and of the flow, and these as resolved.
+/// The maker of a congestion control with the parameters of its specification and of the flow, and these parameters resolved.
 fn control(
     algorithm: &'static cc::Algorithm,
     cc_spec: &Spec,
@@ -271,7 +271,7 @@ fn short_name(dialect: &str) -> &str {
         .map_or(dialect, |info| info.name)
 }
 
-/// The congestion control that the name of the flow fixes, or that `cc` gives, which is taken out of the arguments.
+/// The congestion control: the one that the name of the flow fixes, or that of `cc`, which leaves the arguments.
 fn congestion_control(
     kind: &TcpKind,
     args: &mut Vec<(String, String)>,
