@@ -45,7 +45,6 @@ EXCEPTED = (
     "crates/results/",
     "crates/run/",
     "crates/scenario/",
-    "crates/sim/",
     "crates/study/",
     "crates/traces/",
     "crates/transport/",

@@ -72,8 +72,6 @@ MAY_USE["conform"] = {*SIMULATION, "report", "scenario", "results", "run"}
 MAY_USE["study"] = {*SIMULATION, "report", "scenario", "results", "run", "conform"}
 MAY_USE["cli"] = {*MAY_USE["study"], "study", "traces"}
 MAY_USE["python"] = {*MAY_USE["cli"], "cli"}
-# Modules of a crate that are still in circles (.ci/circles.py says what one is). None may be added.
-IN_CIRCLES = {"sim": 11, "traffic": 28}
 # Time, randomness, files and threads come in as arguments or not at all.
 ABSENT = re.compile(
     r"std::(?:time|thread|fs|env|net|process)\b|\bthread_local!|\bstatic mut\b|\bprintln!|\beprintln!"
@@ -158,10 +156,7 @@ def absence_problems() -> Iterator[str]:
 def circle_problems() -> Iterator[str]:
     for crate in sorted(MAY_USE):
         modules = Crate(ROOT / "crates" / crate / "src")
-        circles = modules.circles()
-        if sum(map(len, circles)) <= IN_CIRCLES.get(crate, 0):
-            continue
-        for circle in circles:
+        for circle in modules.circles():
             for module in circle:
                 onward = ", ".join(map(modules.name, sorted(modules.edges[module] & {*circle})))
                 path = name_of(modules.files[module])

@@ -9,7 +9,7 @@ use sojourn_queue::registry::{self, BuildContext};
 use sojourn_report::csv_cell;
 use sojourn_results::outcome::SeriesOutcome;
 use sojourn_run::series::{InnerQueues, count};
-use sojourn_scenario::error::{LabError, LabErrorKind};
+use sojourn_scenario::error::{LabError, LabErrorKind, Place};
 use sojourn_sim::trace::{Event, Record, Tracer};
 use sojourn_sim::{
     Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, LinkSpec, Network, NetworkSpec, Outgoing,
@@ -71,127 +71,32 @@ pub fn read_arrivals(input: impl Read, file: &str) -> Result<Vec<Arrival>, LabEr
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_reader(input);
-    let bad = |line: u64, problem: String, remedy: &str| {
-        let line = usize::try_from(line).unwrap_or(0);
-        LabError::new(LabErrorKind::BadValue, problem)
-            .in_file(file)
-            .at(&sojourn_scenario::error::Place::Line(line))
-            .remedy(remedy)
-    };
     let unreadable = |error: &csv::Error| {
         let line = error.position().map_or(1, csv::Position::line);
-        bad(
-            line,
+        At { file, line }.bad(
             format!("cannot be read as CSV: {error}"),
             "write rows of time_ns,bytes,flow,ecn",
         )
     };
     let headers = reader.headers().map_err(|e| unreadable(&e))?.clone();
-    check_headers(&headers).map_err(|(problem, remedy)| bad(1, problem, &remedy))?;
-    let column = |name: &str| {
-        headers.iter().position(|h| h == name).ok_or_else(|| {
-            let given: Vec<&str> = headers.iter().collect();
-            bad(
-                1,
-                format!("no column {name:?} (columns: {})", given.join(", ")),
-                "the first line has to be time_ns,bytes,flow,ecn",
-            )
-        })
-    };
-    let columns = [
-        column("time_ns")?,
-        column("bytes")?,
-        column("flow")?,
-        column("ecn")?,
-    ];
-    let optional = ["dscp", "source", "destination"]
-        .map(|name| (name, headers.iter().position(|h| h == name)));
+    let columns = Columns::of(&headers, At { file, line: 1 })?;
     let mut hosts = BTreeMap::new();
     let mut arrivals: Vec<Arrival> = Vec::new();
-    let mut row = csv::StringRecord::new();
-    while reader.read_record(&mut row).map_err(|e| unreadable(&e))? {
-        let line = row.position().map_or(0, csv::Position::line);
-        let number = |column: usize, name: &str| {
-            let text = row.get(column).unwrap_or("");
-            text.parse::<u64>().map_err(|_| {
-                bad(
-                    line,
-                    format!("{name}: {text:?} is not a whole number"),
-                    "write whole numbers from 0 up",
-                )
-            })
+    let mut record = csv::StringRecord::new();
+    while reader
+        .read_record(&mut record)
+        .map_err(|e| unreadable(&e))?
+    {
+        let line = record.position().map_or(0, csv::Position::line);
+        let at = At { file, line };
+        let row = Row {
+            record: &record,
+            columns: &columns,
+            at,
         };
-        let time_ns = number(columns[0], "time_ns")?;
-        let Some(ps) = time_ns.checked_mul(1000) else {
-            return Err(bad(
-                line,
-                format!("time_ns: {time_ns} is beyond 213 days"),
-                "shift the times",
-            ));
-        };
-        let time = Time::from_ps(ps);
-        if let Some(last) = arrivals.last()
-            && time < last.time
-        {
-            return Err(bad(
-                line,
-                format!(
-                    "time_ns: {time_ns} is before {} of the row above",
-                    last.time.as_ps() / 1000
-                ),
-                "sort the rows by time",
-            ));
-        }
-        let bytes = number(columns[1], "bytes")?;
-        let Some(bytes) = u32::try_from(bytes)
-            .ok()
-            .filter(|b| (1..=1 << 20).contains(b))
-        else {
-            return Err(bad(
-                line,
-                format!("bytes: {bytes} is out of range"),
-                "a packet has 1 to 1048576 bytes",
-            ));
-        };
-        let ecn = number(columns[3], "ecn")?;
-        let Some(ecn) = u8::try_from(ecn).ok().filter(|e| *e <= 3) else {
-            return Err(bad(
-                line,
-                format!("ecn: {ecn} is out of range"),
-                "write the codepoint, 0 to 3",
-            ));
-        };
-        let mut further = [None; 3];
-        for (value, (name, column)) in further.iter_mut().zip(optional) {
-            let Some(column) = column else {
-                continue;
-            };
-            let given = number(column, name)?;
-            let most = if name == "dscp" { 63 } else { MOST_HOST };
-            *value = Some(
-                u32::try_from(given)
-                    .ok()
-                    .filter(|given| *given <= most)
-                    .ok_or_else(|| {
-                        bad(
-                            line,
-                            format!("{name}: {given} is out of range"),
-                            &format!("write a number from 0 to {most}"),
-                        )
-                    })?,
-            );
-        }
-        let arrival = Arrival {
-            time,
-            bytes,
-            flow: number(columns[2], "flow")?,
-            ecn,
-            dscp: further[0].map_or(0, |dscp| u8::try_from(dscp).unwrap_or(0)),
-            hosts: (further[1], further[2]),
-        };
+        let arrival = row.arrival(arrivals.last().map(|arrival| arrival.time))?;
         if *hosts.entry(arrival.flow).or_insert(arrival.hosts) != arrival.hosts {
-            return Err(bad(
-                line,
+            return Err(at.bad(
                 format!("flow {} goes between other hosts than before", arrival.flow),
                 "give each flow one source and one destination",
             ));
@@ -199,6 +104,159 @@ pub fn read_arrivals(input: impl Read, file: &str) -> Result<Vec<Arrival>, LabEr
         arrivals.push(arrival);
     }
     Ok(arrivals)
+}
+
+/// A line of a file of arrivals.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    file: &'a str,
+    line: u64,
+}
+
+impl At<'_> {
+    fn bad(self, problem: String, remedy: &str) -> LabError {
+        let line = usize::try_from(self.line).unwrap_or(0);
+        LabError::new(LabErrorKind::BadValue, problem)
+            .in_file(self.file)
+            .at(&Place::Line(line))
+            .remedy(remedy)
+    }
+}
+
+/// Where the columns are.
+struct Columns {
+    time_ns: usize,
+    bytes: usize,
+    flow: usize,
+    ecn: usize,
+    dscp: Option<usize>,
+    source: Option<usize>,
+    destination: Option<usize>,
+}
+
+impl Columns {
+    fn of(headers: &csv::StringRecord, at: At<'_>) -> Result<Columns, LabError> {
+        check_headers(headers).map_err(|(problem, remedy)| at.bad(problem, &remedy))?;
+        let optional = |name: &str| headers.iter().position(|h| h == name);
+        let required = |name: &str| {
+            optional(name).ok_or_else(|| {
+                let given: Vec<&str> = headers.iter().collect();
+                at.bad(
+                    format!("no column {name:?} (columns: {})", given.join(", ")),
+                    "the first line has to be time_ns,bytes,flow,ecn",
+                )
+            })
+        };
+        Ok(Columns {
+            time_ns: required("time_ns")?,
+            bytes: required("bytes")?,
+            flow: required("flow")?,
+            ecn: required("ecn")?,
+            dscp: optional("dscp"),
+            source: optional("source"),
+            destination: optional("destination"),
+        })
+    }
+}
+
+/// A row of a file of arrivals.
+struct Row<'a> {
+    record: &'a csv::StringRecord,
+    columns: &'a Columns,
+    at: At<'a>,
+}
+
+impl Row<'_> {
+    /// The arrival that it tells of, which is not before `last`.
+    fn arrival(&self, last: Option<Time>) -> Result<Arrival, LabError> {
+        let columns = self.columns;
+        let time = self.time(last)?;
+        let bytes = self.bytes()?;
+        let ecn = self.ecn()?;
+        let dscp = self.optional(columns.dscp, "dscp", 63)?;
+        let source = self.optional(columns.source, "source", MOST_HOST)?;
+        let destination = self.optional(columns.destination, "destination", MOST_HOST)?;
+        Ok(Arrival {
+            time,
+            bytes,
+            flow: self.number(columns.flow, "flow")?,
+            ecn,
+            dscp: dscp.map_or(0, |dscp| u8::try_from(dscp).unwrap_or(0)),
+            hosts: (source, destination),
+        })
+    }
+
+    fn number(&self, column: usize, name: &str) -> Result<u64, LabError> {
+        let text = self.record.get(column).unwrap_or("");
+        text.parse().map_err(|_| {
+            self.at.bad(
+                format!("{name}: {text:?} is not a whole number"),
+                "write whole numbers from 0 up",
+            )
+        })
+    }
+
+    fn time(&self, last: Option<Time>) -> Result<Time, LabError> {
+        let time_ns = self.number(self.columns.time_ns, "time_ns")?;
+        let Some(ps) = time_ns.checked_mul(1000) else {
+            let problem = format!("time_ns: {time_ns} is beyond 213 days");
+            return Err(self.at.bad(problem, "shift the times"));
+        };
+        let time = Time::from_ps(ps);
+        match last.filter(|last| time < *last) {
+            Some(last) => Err(self.at.bad(
+                format!(
+                    "time_ns: {time_ns} is before {} of the row above",
+                    last.as_ps() / 1000
+                ),
+                "sort the rows by time",
+            )),
+            None => Ok(time),
+        }
+    }
+
+    fn bytes(&self) -> Result<u32, LabError> {
+        let bytes = self.number(self.columns.bytes, "bytes")?;
+        let narrow = u32::try_from(bytes).ok();
+        narrow.filter(|b| (1..=1 << 20).contains(b)).ok_or_else(|| {
+            self.at.bad(
+                format!("bytes: {bytes} is out of range"),
+                "a packet has 1 to 1048576 bytes",
+            )
+        })
+    }
+
+    fn ecn(&self) -> Result<u8, LabError> {
+        let ecn = self.number(self.columns.ecn, "ecn")?;
+        let narrow = u8::try_from(ecn).ok();
+        narrow.filter(|e| *e <= 3).ok_or_else(|| {
+            self.at.bad(
+                format!("ecn: {ecn} is out of range"),
+                "write the codepoint, 0 to 3",
+            )
+        })
+    }
+
+    /// The value of a column that need not be there.
+    fn optional(
+        &self,
+        column: Option<usize>,
+        name: &str,
+        most: u32,
+    ) -> Result<Option<u32>, LabError> {
+        let Some(column) = column else {
+            return Ok(None);
+        };
+        let given = self.number(column, name)?;
+        let narrow = u32::try_from(given).ok();
+        match narrow.filter(|given| *given <= most) {
+            Some(value) => Ok(Some(value)),
+            None => Err(self.at.bad(
+                format!("{name}: {given} is out of range"),
+                &format!("write a number from 0 to {most}"),
+            )),
+        }
+    }
 }
 
 /// Samples after which no more are taken of what still waits after the last arrival.
@@ -395,10 +453,26 @@ fn prepare(
             .collect(),
         next: 0,
     };
-    let spec = NetworkSpec {
+    let decisions = vec![None; arrivals.len()];
+    Network::build_one_way(
+        one_link(port, rate, source, count, seed),
+        Decisions(decisions),
+    )
+    .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))
+}
+
+/// The source, a link with this queue, and a passive sink; as many flows from one to the other.
+fn one_link(
+    port: QueuePort,
+    rate: Rate,
+    source: Recorded,
+    flows: u32,
+    seed: u64,
+) -> NetworkSpec<QueuePort, Recorded> {
+    NetworkSpec {
         nodes: ["source".to_owned(), "sink".to_owned()]
             .into_iter()
-            .chain((0..count).map(|flow| format!("source-{flow}")))
+            .chain((0..flows).map(|flow| format!("source-{flow}")))
             .collect(),
         links: vec![LinkSpec {
             name: "link/replay".to_owned(),
@@ -418,7 +492,7 @@ fn prepare(
             node: 0,
             agent: source,
         }],
-        flows: (0..count)
+        flows: (0..flows)
             .map(|flow| FlowSpec {
                 name: format!("flow/{flow}"),
                 dscp: 0,
@@ -433,10 +507,7 @@ fn prepare(
         eager: false,
         seed,
         replication: 0,
-    };
-    let decisions = vec![None; arrivals.len()];
-    Network::build_one_way(spec, Decisions(decisions))
-        .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))
+    }
 }
 
 /// Writes decisions as `sojourn replay` prints them.

@@ -562,7 +562,7 @@ impl Vector {
 /// # Errors
 /// Names file and line of what is not in the format.
 pub fn parse(name: &str, text: &str) -> Result<Vector, LabError> {
-    let bad = |line: usize, problem: String| {
+    let bad = |(line, problem): Problem| {
         LabError::new(LabErrorKind::Syntax, problem)
             .in_file(name)
             .at(&Place::Line(line))
@@ -577,12 +577,35 @@ pub fn parse(name: &str, text: &str) -> Result<Vector, LabError> {
         Some((MAGIC, _)) => {}
         first => {
             let (given, line) = first.unwrap_or(("", 1));
-            return Err(bad(line, format!("{given:?} is not {MAGIC:?}")));
+            return Err(bad((line, format!("{given:?} is not {MAGIC:?}"))));
         }
     }
+    let (header, expected) = parse_header(&mut lines).map_err(bad)?;
+    let last = text.lines().count();
+    let Some(expected) = expected else {
+        return Err(bad((last, "no line \"events N\"".to_owned())));
+    };
+    let steps = parse_steps(&mut lines).map_err(bad)?;
+    if steps.len() != expected {
+        let problem = format!("{} events, but {expected} are announced", steps.len());
+        return Err(bad((last, problem)));
+    }
+    Ok(Vector {
+        name: name.to_owned(),
+        header,
+        steps,
+    })
+}
+
+/// A line, counted from 1, and what is wrong with it.
+type Problem = (usize, String);
+
+/// Keys and values up to the line that announces the events, and the number that it announces; none where it is missing.
+fn parse_header<'a>(
+    lines: impl Iterator<Item = (&'a str, usize)>,
+) -> Result<(Vec<(String, String)>, Option<usize>), Problem> {
     let mut header = Vec::new();
-    let mut expected = None;
-    for (line, number) in lines.by_ref() {
+    for (line, number) in lines {
         // A parameter's key is two words.
         let parts = match line.strip_prefix("parameter ") {
             Some(rest) => rest
@@ -593,44 +616,37 @@ pub fn parse(name: &str, text: &str) -> Result<Vector, LabError> {
                 Some((key, value)) => Some((key.to_owned(), value)),
             },
         };
-        let (key, value) = parts.ok_or_else(|| bad(number, format!("{line:?} has no value")))?;
+        let (key, value) = parts.ok_or_else(|| (number, format!("{line:?} has no value")))?;
         if key == "events" {
             let count = value.parse::<usize>();
-            expected = Some(count.map_err(|_| bad(number, format!("{value:?} is no number")))?);
-            break;
+            let count = count.map_err(|_| (number, format!("{value:?} is no number")))?;
+            return Ok((header, Some(count)));
         }
         header.push((key, value.to_owned()));
     }
-    let Some(expected) = expected else {
-        return Err(bad(text.lines().count(), "no line \"events N\"".to_owned()));
-    };
+    Ok((header, None))
+}
+
+/// The events with their answers, each on the line after its event.
+fn parse_steps<'a>(
+    mut lines: impl Iterator<Item = (&'a str, usize)>,
+) -> Result<Vec<Step>, Problem> {
     let mut steps = Vec::new();
     while let Some((line, number)) = lines.next() {
-        let event = line.parse::<Event>().map_err(|e| bad(number, e))?;
-        let answer = match lines.next() {
-            Some((answer, number)) => {
-                let answer = answer
-                    .strip_prefix('>')
-                    .ok_or_else(|| bad(number, "an answer begins with \">\"".to_owned()))?;
-                answer.parse::<Answer>().map_err(|e| bad(number, e))?
-            }
-            None => return Err(bad(number, "an event without an answer".to_owned())),
+        let event = line.parse::<Event>().map_err(|e| (number, e))?;
+        let Some((answer, answered)) = lines.next() else {
+            return Err((number, "an event without an answer".to_owned()));
         };
+        let answer = answer
+            .strip_prefix('>')
+            .ok_or_else(|| (answered, "an answer begins with \">\"".to_owned()))?;
         steps.push(Step {
             event,
-            answer,
+            answer: answer.parse::<Answer>().map_err(|e| (answered, e))?,
             line: number,
         });
     }
-    if steps.len() != expected {
-        let problem = format!("{} events, but {expected} are announced", steps.len());
-        return Err(bad(text.lines().count(), problem));
-    }
-    Ok(Vector {
-        name: name.to_owned(),
-        header,
-        steps,
-    })
+    Ok(steps)
 }
 
 impl FromStr for Event {

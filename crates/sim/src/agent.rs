@@ -34,8 +34,8 @@ pub trait Host {
         let _ = at;
         self.now()
     }
-    /// When an event happens that is due at `at`, so many seconds from now, and its birth. On the clock of ns-2 the sum of the doubles
-    /// counts, which may round to a picosecond beside `at`.
+    /// The time and the birth of an event that is due at `at`, which is `seconds` from now. The clock of ns-2 adds the doubles, and
+    /// their sum may round to a picosecond beside `at`.
     #[inline]
     fn armed_in(&mut self, at: Time, seconds: f64) -> (Time, Time) {
         let _ = seconds;
@@ -46,7 +46,7 @@ pub trait Host {
     fn wake(&mut self, at: Time, armed: Time);
 }
 
-/// An endpoint. It is told of packets and of its timer, and knows no queue.
+/// An endpoint. The network hands it packets and fires its timer. It knows no queue.
 pub trait Agent {
     /// The run begins: time zero.
     fn on_start<H: Host>(&mut self, host: &mut H);
@@ -84,7 +84,7 @@ pub struct Launch {
     pub next: Option<Time>,
 }
 
-/// The timers of one endpoint: at most one per kind, of which only the earliest is in the event list.
+/// The timers of one endpoint: at most one per kind. Only the earliest of them is in the event list.
 ///
 /// Timers are re-armed lazily: a deadline that moves later costs nothing until the earlier event fires.
 /// Timers due at one instant fire in the order of their numbers.

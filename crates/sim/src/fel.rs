@@ -389,7 +389,7 @@ mod tests {
         }
         pair.pop();
         assert!(pair.sees_first(3, 8, 0));
-        assert!(!pair.sees_first(3, 9, 0), "equal times go by their birth");
+        assert!(!pair.sees_first(3, 9, 0), "birth orders equal times");
         assert!(!pair.sees_first(3, 10, 0));
     }
 

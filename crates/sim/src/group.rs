@@ -14,7 +14,7 @@ pub struct GroupSpec {
     pub name: String,
     /// How its packets reach the members.
     pub tree: TreeSpec,
-    /// Its members, in the order in which receivers are told of.
+    /// Its members, in the order in which results list receivers.
     pub members: Vec<MemberSpec>,
     /// A node from which on delays are measured a second time.
     pub waypoint: Option<u32>,

@@ -6,7 +6,6 @@
 //! Every kind draws from its own stream, in the order in which packets meet it (offered to the queue, or
 //! sent), which is the same for lazy and eager links.
 
-use crate::link::LinkState;
 use crate::packet::Ecn;
 use crate::rng::Stream;
 use sojourn_units::Span;
@@ -42,6 +41,26 @@ pub enum Loss {
         /// Loss probability in the bad state.
         loss_bad: f64,
     },
+}
+
+/// What becomes of packets while a link is down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Outage {
+    /// They wait: the transmitter begins none.
+    #[default]
+    Wait,
+    /// They are sent and lost, and so is the one in transmission when the link goes down.
+    Lose,
+}
+
+/// Whether a link carries packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LinkState {
+    /// It does.
+    #[default]
+    Up,
+    /// It does not.
+    Down(Outage),
 }
 
 /// What a link does to packets beside delaying them.

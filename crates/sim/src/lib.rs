@@ -8,6 +8,7 @@ pub mod fel;
 pub mod group;
 pub mod histogram;
 pub mod impair;
+mod key;
 mod link;
 pub mod mrg32k3a;
 pub mod network;
@@ -26,11 +27,12 @@ pub mod trace_ns2;
 
 pub use agent::{Agent, Host, Launch, Timers};
 pub use group::{DenseSpec, GroupSpec, MemberSpec, Stay, TreeSpec};
-pub use impair::{ImpairmentSpec, Loss, LossAt};
-pub use link::{LinkState, Outage, Ties, TxRounding};
+pub use impair::{ImpairmentSpec, LinkState, Loss, LossAt, Outage};
+pub use key::Key;
+pub use link::{Ties, TxRounding};
 pub use mrg32k3a::Mrg32k3a;
 pub use network::{
-    AgentSpec, BuildError, Census, DelayCounts, FlowCounts, FlowSpec, Key, LinkSpec, Network,
+    AgentSpec, BuildError, Census, DelayCounts, FlowCounts, FlowSpec, LinkSpec, Network,
     NetworkSpec, ReceiverCounts,
 };
 pub use opportunities::{Opportunities, ScheduleError};

@@ -26,9 +26,9 @@
 //! A link that *feeds* others, which get all their packets from it, lets packets run ahead into them as soon as they are
 //! on its wire (`network/ahead.rs`). All keep their true times; a traced run does none of it.
 //!
-//! A link may go *down* (`set_state`). What [waits](Outage::Wait) for the link to come up keeps its place: the transmitter ends the
+//! A link may go *down* (`set_state`). What [waits](crate::Outage::Wait) for the link to come up keeps its place: the transmitter ends the
 //! packet that it has begun, which arrives, and begins no other; the queue goes on to take packets in and to drop what it has no
-//! room for. Where packets are [lost](Outage::Lose) the transmitter goes on, and nothing that it begins while the link is down
+//! room for. Where packets are [lost](crate::Outage::Lose) the transmitter goes on, and nothing that it begins while the link is down
 //! arrives, nor does the packet that it has begun when the link goes down. What is in flight arrives either way. A change of the
 //! rate does not touch the packet in transmission, which keeps the rate at which it began.
 //!
@@ -38,15 +38,15 @@
 
 mod impaired;
 mod serializer;
+mod wire;
 
-pub use self::impaired::{LinkState, Outage};
 pub use self::serializer::TxRounding;
 
 use self::impaired::Impaired;
 use self::serializer::Serializer;
 use crate::fel;
-use crate::impair::Impairments;
-use crate::network::Key;
+use crate::impair::{Impairments, LinkState};
+use crate::key::Key;
 use crate::ns2_time;
 use crate::opportunities::Opportunities;
 use crate::packet::Packet;
@@ -173,7 +173,7 @@ pub(crate) struct Link<P> {
     /// Packets that arrive in the instant in which the device begins a transmission are in the queue before the device asks for the next
     /// one: ns-3's device wakes its queue disc by an event of its own (NetDeviceQueue::PacketDequeued).
     fills_late: bool,
-    /// The instant at the end of which the device is filled; [`Time::MAX`] if there is none.
+    /// The device is filled at the end of this instant; [`Time::MAX`] if that is not due.
     pub(crate) fill_at: Time,
     shapes: bool,
     /// With this number of packets in flight a calm link lets them run ahead again.

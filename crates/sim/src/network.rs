@@ -1,17 +1,25 @@
 //! The network: the loop that runs its components, and the conservation of packets.
 //!
-//! By file: `spec` what it is built from, `build` how, `rank` the order of components, `frame` what links hand back, `host` what endpoints see, `counts` what is
-//! counted; `quiet` which links need few events, `launch` and `ahead` how their packets run ahead; `groups`, `dense` and `multicast` packets to several receivers.
+//! By file:
+//!
+//! - `spec` is what a network is built from, `build` how, `rank` the order of its components;
+//! - `core` is its state without the endpoints, `flow` the two ways of a flow, `counts` what is counted;
+//! - `frame` is what links hand back to, `host` what endpoints see;
+//! - `quiet` says which links need few events; in `launch` and `ahead` their packets run ahead;
+//! - `groups`, `dense`, `prunes` and `multicast` serve packets to several receivers.
 
 mod ahead;
 mod build;
+mod core;
 mod counts;
 mod dense;
+mod flow;
 mod frame;
 mod groups;
 mod host;
 mod launch;
 mod multicast;
+mod prunes;
 mod quiet;
 mod rank;
 mod spec;
@@ -19,87 +27,24 @@ mod spec;
 pub use self::counts::{Census, FlowCounts};
 pub use self::groups::{DelayCounts, ReceiverCounts};
 pub use self::spec::{AgentSpec, BuildError, FlowSpec, LinkSpec, MAX_HOPS, NetworkSpec};
+pub use crate::key::Key;
 
-use self::frame::{Frame, Handed};
+use self::core::{Core, key_of};
+use self::flow::direction;
 use self::host::Cx;
 use self::quiet::Quiet;
 use crate::agent::Agent;
-use crate::fel::{self, AutoList, EventList};
-use crate::link::{Link, LinkSink, LinkState};
+use crate::fel::EventList;
+use crate::impair::LinkState;
+use crate::link::{Link, LinkSink};
 use crate::packet::{Flags, NONE, Packet};
-use crate::port::{DropReason, FastPort, PortSink};
-use crate::routing::Routes;
+use crate::port::{DropReason, FastPort};
 use crate::slab::to_usize;
 use crate::trace::{Event, Tracer};
 use sojourn_units::{Rate, Span, Time};
 
 /// Events between two questions whether the run is to stop: a fraction of a second even where each is slow.
 const EVENTS_AT_A_TIME: u32 = 1 << 12;
-
-/// The order of events: time, then birth (the instant the event was scheduled), then the rank of the component.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Key {
-    /// When it happens.
-    pub time: Time,
-    /// When it was scheduled; read only when times are equal.
-    pub birth: Time,
-    /// Twice the component's id; a departure of a link comes right after the link's deliveries.
-    pub order: u64,
-}
-
-impl Key {
-    /// The key of an event of component `id`.
-    #[inline]
-    pub fn event(time: Time, birth: Time, id: u32) -> Key {
-        Key {
-            time,
-            birth,
-            order: 2 * u64::from(id),
-        }
-    }
-
-    /// The place of a departure of link `id` among events of equal time and birth.
-    #[inline]
-    pub(crate) fn departure_order(id: u32) -> u64 {
-        2 * u64::from(id) + 1
-    }
-
-    /// Before every event at `time`.
-    #[inline]
-    pub fn before(time: Time) -> Key {
-        Key {
-            time,
-            birth: Time::ZERO,
-            order: 0,
-        }
-    }
-
-    /// After every event of component `id` at `time` that was born by `birth`.
-    #[inline]
-    fn including_departure(self) -> Key {
-        Key {
-            order: self.order + 2,
-            ..self
-        }
-    }
-}
-
-/// A flow: the way of its sender's packets, and the way back.
-struct Flow {
-    ways: [Way; 2],
-}
-
-/// One direction of a flow.
-#[repr(C, align(64))]
-struct Way {
-    counts: FlowCounts,
-    /// The node that its packets are addressed to.
-    node: u32,
-    /// The agent that gets them, [`NONE`] for a passive sink.
-    receiver: u32,
-    /// As [`Seat::tos`].
-    tos: u8,
-}
 
 #[derive(Clone, Copy)]
 enum Component {
@@ -116,105 +61,6 @@ enum Component {
     /// Joins, leaves, and packets for members.
     Groups,
 }
-
-struct Core<P, T> {
-    key: Key,
-    /// The next stop of the run, at which everything has to be as if no packet had run ahead.
-    horizon: Time,
-    /// Links whose packets in flight may run ahead, and whose event is not listed, until that is seen to.
-    due: Vec<u32>,
-    fel: AutoList,
-    /// The next arrival at the end of the link whose packet has arrived last, which is to be listed.
-    again: Again,
-    links: Vec<Link<P>>,
-    routes: Routes,
-    seats: Vec<Seat>,
-    /// Births say where events lie on the clock of ns-2.
-    on_ns2_clock: bool,
-    frame: Frame<T>,
-}
-
-/// An event that is to be listed, or none. Its parts are written and read one by one: to read them at once, so soon after they were
-/// written, waits for all of them.
-struct Again {
-    time: u64,
-    birth: u64,
-    /// [`NONE`] if there is none.
-    id: u32,
-}
-
-impl Default for Again {
-    fn default() -> Self {
-        Again {
-            time: 0,
-            birth: 0,
-            id: NONE,
-        }
-    }
-}
-
-impl Again {
-    /// The event of a plain link is to be listed, if packets are in flight on it.
-    #[inline(always)]
-    fn list<P: FastPort>(&mut self, link: &Link<P>) {
-        if let Some(next) = link.next_landing() {
-            self.time = next.time;
-            self.birth = next.birth;
-            self.id = next.id;
-        }
-    }
-
-    #[inline(always)]
-    fn take(&mut self) -> Option<fel::Event> {
-        if self.id == NONE {
-            return None;
-        }
-        let event = fel::Event {
-            time: self.time,
-            birth: self.birth,
-            id: self.id,
-        };
-        self.id = NONE;
-        Some(event)
-    }
-}
-
-/// The place of an endpoint in the network, and what it has sent: one cache line.
-#[repr(align(64))]
-struct Seat {
-    /// When its event fires, [`Time::MAX`] if it has none. The event is in the list, except that of a source while it is
-    /// *deferred*: until a packet has arrived at the end of the outlet. Of a source this tells the deferred event only.
-    wakes: Time,
-    /// When that event was armed.
-    armed: Time,
-    /// Packets of its flow that it has sent and their bytes, until the flow is told of them.
-    sent: (u64, u64),
-    /// Its flow, if it has exactly one and is one end of it, or [`NONE`].
-    flow: u32,
-    /// The node of the other end of that flow.
-    peer: u32,
-    /// The link that leads there, or [`NONE`].
-    exit: u32,
-    /// Of its component.
-    id: u32,
-    node: u32,
-    /// The link whose [source](Link::source) it is, or [`NONE`].
-    outlet: u32,
-    /// It is the receiver of its flow: what it sends travels back.
-    answers: bool,
-    /// The codepoint of its flow, where packets have it: above the two bits of ECN.
-    tos: u8,
-}
-
-impl Seat {
-    /// The event of a source that is deferred.
-    #[inline(always)]
-    fn deferred(&self) -> Option<Key> {
-        (self.wakes != Time::MAX).then(|| Key::event(self.wakes, self.armed, self.id))
-    }
-}
-
-const _: () = assert!(size_of::<Seat>() == 64);
 
 /// A network that runs.
 pub struct Network<P, A, T> {
@@ -238,8 +84,8 @@ impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
     }
 
     /// Runs every event before `until` unless `stop` says to stop; says whether it did get there. `stop` is asked every few
-    /// thousand events, and has no influence on what happens in the run. A network that was stopped is good for nothing but to be
-    /// asked for its time.
+    /// thousand events, and has no influence on what happens in the run. Of a network that was
+    /// stopped only the time is of use.
     pub fn run_before_unless(&mut self, until: Time, stop: &dyn Fn() -> bool) -> bool {
         let limit = until.as_ps();
         self.core.horizon = until;
@@ -661,194 +507,4 @@ impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
     pub fn node_names(&self) -> &[String] {
         &self.node_names
     }
-}
-
-impl<P: FastPort, T: Tracer> Core<P, T> {
-    /// The birth of an event that is scheduled now for `at`.
-    #[inline]
-    fn birth(&mut self, at: Time) -> Time {
-        let (now, birth) = (self.key.time, self.key.birth);
-        match self.on_ns2_clock {
-            true => self.frame.ns2_clock.scheduled(at, (now, birth)),
-            false => now,
-        }
-    }
-
-    /// Takes the next event before `limit` out of the list. Packets often arrive in pairs, so the next arrival at the end of the
-    /// link that had the last one may well be it: then it need not enter the list at all.
-    #[inline(always)]
-    fn next_event(&mut self, limit: u64) -> Option<fel::Event> {
-        if let Some(again) = self.again.take() {
-            if again.time < limit && self.fel.comes_first(again.id, again.time) {
-                return Some(again);
-            }
-            self.fel.set(again.id, again.time, again.birth);
-        }
-        self.fel.pop_before(limit)
-    }
-
-    /// Tells the census and the flows what was counted elsewhere on the way.
-    fn tell_flows(&mut self) {
-        let frame = &mut self.frame;
-        let ahead = std::mem::take(&mut frame.ahead);
-        frame.census.hops += ahead;
-        frame.census.events += ahead + std::mem::take(&mut frame.launched);
-        for seat in &mut self.seats {
-            let (packets, bytes) = std::mem::take(&mut seat.sent);
-            if packets > 0
-                && let Some(flow) = frame.flows.get_mut(to_usize(seat.flow))
-            {
-                let counts = &mut flow.ways[usize::from(seat.answers)].counts;
-                counts.sent_packets += packets;
-                counts.sent_bytes += bytes;
-            }
-        }
-    }
-
-    /// Counts a packet of an endpoint that has several flows, or sends for one that is not its own. Says where the packet
-    /// goes, whether it travels back, over which link it leaves, and its codepoint.
-    #[cold]
-    fn address(&mut self, agent: u32, flow: u32, bytes: u32) -> (u32, bool, u32, u8) {
-        let ways = &mut self.frame.flows[to_usize(flow)].ways;
-        // A sender sends forward; whoever else sends for the flow answers.
-        let reverse = ways[1].receiver != agent;
-        let way = &mut ways[usize::from(reverse)];
-        way.counts.sent_packets += 1;
-        way.counts.sent_bytes += u64::from(bytes);
-        let node = self.seats[to_usize(agent)].node;
-        (way.node, reverse, self.routes.next(node, way.node), way.tos)
-    }
-
-    fn settle(&mut self, link: usize) {
-        let key = self.key;
-        let l = &mut self.links[link];
-        // Strictly before the current time: events at it have not run.
-        if l.free_at < key.time || l.fill_at < key.time {
-            let bound = Key {
-                time: Time::from_ps(key.time.as_ps() - 1),
-                birth: Time::MAX,
-                order: u64::MAX,
-            };
-            l.catch_up(&bound, &mut self.frame);
-        }
-        l.settle_port(key.time);
-        self.list_events(link);
-    }
-
-    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`, which does not let
-    /// it through. Lists the next arrival, unless the link feeds others.
-    #[inline(never)]
-    fn pass_on(&mut self, link: u32, next: u32) {
-        self.queue_up(link, next);
-        if let Some(from) = self.links.get(to_usize(link))
-            && !from.feeds
-        {
-            self.again.list(from);
-        }
-    }
-
-    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`, which does not let
-    /// it through: as a rule that transmits, and the packet waits there.
-    #[inline(always)]
-    fn queue_up(&mut self, link: u32, next: u32) {
-        if let Ok([from, to]) = self
-            .links
-            .get_disjoint_mut([to_usize(link), to_usize(next)])
-        {
-            let was_listed = to.is_listed();
-            let queued = self.frame.queue_up(from, to, &self.key, self.horizon);
-            if to.feeds && !was_listed && to.needs_event() {
-                self.due.push(next);
-            }
-            if queued {
-                return;
-            }
-        }
-        self.offer(link, next);
-    }
-
-    /// Takes the packet that has arrived at the far end of a plain link, and offers it to the link `next`.
-    #[inline(never)]
-    fn offer(&mut self, link: u32, next: u32) {
-        if let Some(from) = self.links.get_mut(to_usize(link)) {
-            let packet = from.ring.land_next();
-            self.forward(packet, next);
-        }
-    }
-
-    /// Says whether the departure is an event in its own right: that of a lazy link only looks what is held back.
-    fn depart(&mut self, link: u32) -> bool {
-        let index = to_usize(link);
-        self.links[index].on_departure_event(&self.key, &mut self.frame);
-        self.list_events(index);
-        self.links[index].eager
-    }
-
-    /// Lists the events of a link whose state has changed outside the fast path.
-    fn list_events(&mut self, link: usize) {
-        let l = &self.links[link];
-        if l.calm {
-            return;
-        }
-        if let Some((at, birth)) = l.next_delivery() {
-            self.fel.set(l.id, at.as_ps(), birth.as_ps());
-        }
-        if let Some((at, birth)) = l.next_departure() {
-            self.fel.set(l.id + 1, at.as_ps(), birth.as_ps());
-        }
-        if l.feeds {
-            self.list_look(link);
-        }
-    }
-
-    #[cold]
-    fn lose(&mut self, packet: Packet, reason: DropReason, link: u32) {
-        self.frame.traced = (self.key, link);
-        self.frame.dropped(packet, reason, self.key.time);
-    }
-
-    /// As [`Core::forward`], out of line.
-    #[inline(never)]
-    fn forward_new(&mut self, packet: Packet, next: u32) {
-        self.forward(packet, next);
-    }
-
-    /// Hands a packet to the link `next`, [`NONE`] if no route leads on.
-    #[inline]
-    fn forward(&mut self, mut packet: Packet, next: u32) {
-        let index = to_usize(next);
-        let Some(link) = self.links.get_mut(index) else {
-            self.forward_beyond(packet);
-            return;
-        };
-        if packet.hops_left == 0 {
-            self.lose(packet, DropReason::HopLimit, next);
-            return;
-        }
-        packet.hops_left -= 1;
-        let was_listed = link.is_listed();
-        link.arrive(packet, &self.key, &mut self.frame);
-        link.launch_ahead(self.horizon, &mut self.frame);
-        if !link.plain {
-            self.list_events(index);
-        } else if was_listed {
-        } else if link.feeds {
-            if link.needs_event() {
-                self.due.push(next);
-            }
-        } else if let Some((at, birth)) = link.next_delivery() {
-            self.fel.set(link.id, at.as_ps(), birth.as_ps());
-        }
-    }
-}
-
-/// The key of an event of the event list.
-#[inline(always)]
-fn key_of(time: u64, birth: u64, id: u32) -> Key {
-    Key::event(Time::from_ps(time), Time::from_ps(birth), id)
-}
-
-#[inline]
-fn direction(packet: &Packet) -> usize {
-    usize::from(packet.flags.has(Flags::REVERSE))
 }

@@ -5,8 +5,8 @@
 //! such coincidences all the time: packets arrive when others depart, and which comes first decides what is dropped.
 //!
 //! Here an event has its time in whole picoseconds, on this clock the nearest to ns-2's, and a [birth], which is read when times are
-//! equal. On this clock the birth says how far ns-2's time lies from the picosecond, and behind that how many events were scheduled
-//! before it, which is what ns-2 goes by when its times are equal. The second needs everything to happen in its order, so links are
+//! equal. On this clock the birth says first how far ns-2's time lies from the picosecond, then how many events were scheduled
+//! before it. ns-2 orders events of equal times by that number. To count them everything has to happen in its order, so links are
 //! eager on this clock.
 //!
 //! [birth]: crate::network::Key::birth
@@ -35,7 +35,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// When an event happens that ns-2 has at so many `seconds`, and its birth: it is scheduled now.
+    /// The time and the birth of an event that is scheduled now, and that ns-2 has at `seconds`.
     pub(crate) fn event(&mut self, seconds: f64) -> (Time, Time) {
         let at = Time::ZERO + Span::round_from_secs(seconds);
         (at, self.birth(at, seconds))
@@ -84,7 +84,7 @@ fn whole_us(seconds: f64) -> u64 {
     (seconds * 1e6 + 0.5).floor() as u64
 }
 
-/// How long ns-2's link sends so many bytes at this rate.
+/// How long ns-2's link takes to send `bytes` at this rate, in seconds.
 pub(crate) fn transmission(bytes: u32, bps: u64) -> f64 {
     8.0 * f64::from(bytes) / float(bps)
 }

@@ -15,27 +15,27 @@ const INVERSE_OF_NS: u128 = u128::MAX / NS_PER_S + 1;
 /// The lower half of a fixed-point number: what is behind the point.
 const FRACTION: u128 = (1 << 64) - 1;
 
-/// `ns3::Seconds (seconds)`: the span of so many seconds on ns-3's clock; zero for a number below zero.
+/// `ns3::Seconds (seconds)`: this number of seconds as a span of ns-3's clock; zero for a number below zero.
 pub fn seconds(seconds: f64) -> Span {
     let fixed = fixed_point(seconds);
     let ns = (fixed >> 64) * NS_PER_S + (((fixed & FRACTION) * NS_PER_S) >> 64);
     Span::from_ns(u64::try_from(ns).unwrap_or(u64::MAX / 1000))
 }
 
-/// The time that a device takes to send so many bytes: `DataRate::CalculateBytesTxTime`.
+/// The time that a device takes to send `bytes`: `DataRate::CalculateBytesTxTime`.
 pub fn transmission(bytes: u32, bps: u64) -> Span {
     seconds(f64::from(bytes) * 8.0 / float(bps))
 }
 
-/// The time in which so many bits pass at a rate on the clock of ns-3 from 3.36 on, whose `Time` takes the nearest nanosecond: what lies half way between two is the lower
-/// one, as quotients are cut far behind the point.
+/// The time in which `bits` pass at a rate on the clock of ns-3 from 3.36 on. Its `Time` takes the nearest nanosecond. A value half
+/// way between two becomes the lower one, because ns-3 cuts quotients far behind the point.
 pub fn nearest(bits: u64, bps: u64) -> Span {
     let rate = u128::from(bps.max(1));
     let ns = (2 * u128::from(bits) * NS_PER_S + rate - 1) / (2 * rate);
     Span::from_ns(u64::try_from(ns).unwrap_or(u64::MAX / 1000))
 }
 
-/// The time in which so many bits pass at a rate: `Seconds (bits / static_cast<double> (rate))`.
+/// The time in which `bits` pass at a rate: `Seconds (bits / static_cast<double> (rate))`.
 pub fn of_bits(bits: u64, bps: u64) -> Span {
     seconds(float(bits) / float(bps))
 }

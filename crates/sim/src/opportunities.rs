@@ -1,10 +1,10 @@
-//! Links that send when they may, in place of a rate: a schedule of opportunities, each good for so many bytes.
+//! Links that send when they may, in place of a rate: a schedule of opportunities, each for a given number of bytes.
 //!
 //! The model is that of Mahimahi's link shell (Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015,
-//! section 3; its packet delivery traces): at each opportunity the link sends up to so many bytes of what waits. A packet that is
-//! larger takes what is left from the next opportunities; what one leaves goes to the next packet, if that waits already, and is
-//! lost otherwise. Here a packet is in transmission from the time at which the transmitter takes it until its last byte is sent, which
-//! takes a picosecond at least: what is sent at one opportunity is sent in an order.
+//! section 3; its packet delivery traces): at each opportunity the link sends what waits, up to that number of bytes. A packet
+//! that is larger takes its rest from the next opportunities. What a packet leaves goes to the next one, if that waits already, and
+//! is lost otherwise. Here a packet is in transmission from the time at which the transmitter takes it until its last byte is sent.
+//! That is a picosecond at least, so that packets of one opportunity have an order.
 
 use sojourn_units::{Rate, Span, Time};
 use std::sync::Arc;
@@ -29,13 +29,13 @@ pub enum ScheduleError {
     Unsorted,
     /// The period is zero, or ends before the last opportunity.
     Period,
-    /// An opportunity is good for nothing.
+    /// The opportunities carry no bytes.
     NoBytes,
 }
 
 impl Opportunities {
-    /// Opportunities at these `offsets` in each `period`, each good for so many `bytes`. The schedule is `ahead` by so much: the
-    /// run begins that far into it.
+    /// Opportunities at these `offsets` in each `period`, each for `bytes`. The run begins when `ahead`
+    /// of the schedule has passed.
     ///
     /// # Errors
     /// See [`ScheduleError`].
@@ -133,7 +133,7 @@ impl Transmitter {
         (self.left, self.free) = (0, Time::MAX);
     }
 
-    /// When a packet of so many bytes is sent whose transmission starts at `start`, which never decreases.
+    /// When the last byte of a packet of `bytes` is sent whose transmission starts at `start`, which never decreases.
     pub(crate) fn sent(&mut self, bytes: u32, start: Time) -> Time {
         // Where the transmitter goes straight on, it is at its last opportunity still.
         let from = match start == self.free {

@@ -53,7 +53,7 @@ impl Routes {
         routes
     }
 
-    /// With so many `aliases`, every node has a table of all destinations.
+    /// `aliases` is their number. Where there are some, every node has a table of all destinations.
     fn build(
         nodes: usize,
         links: &[(u32, u32)],

@@ -3,7 +3,7 @@
 
 use sojourn_units::{Rate, Span};
 
-/// What a link is for; queues and result tables go by it.
+/// What a link is for. It decides which queue the link gets, and in which result table it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// A link under study, in the forward direction.

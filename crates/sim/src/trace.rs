@@ -4,7 +4,7 @@
 //! of order by at most the longest propagation of the network. [`Merged`] holds them back by that lag
 //! and hands them on in the order (time, birth, rank, order of occurrence).
 
-use crate::network::Key;
+use crate::key::Key;
 use crate::packet::Label;
 use crate::port::{DropReason, MarkReason};
 use crate::slab::Side;

@@ -1,6 +1,7 @@
 //! Every endpoint that the registry can make, dispatched statically.
 
-use crate::registry::AnySource;
+use crate::flow::TcpEnd;
+use crate::sources::AnySource;
 use crate::sources::voice::CodecInfo;
 use crate::timed::Timed;
 use crate::workload::{Client, OpenConnections, Server};
@@ -68,6 +69,19 @@ pub enum Endpoint {
     Server(Box<Server>),
     /// Its receiver.
     Client(Box<Client>),
+}
+
+impl From<TcpEnd> for Endpoint {
+    fn from(end: TcpEnd) -> Endpoint {
+        match end {
+            TcpEnd::Sender(end) => Endpoint::Tcp(end),
+            TcpEnd::Receiver(end) => Endpoint::TcpReceiver(end),
+            TcpEnd::Sack(end) => Endpoint::Sack(end),
+            TcpEnd::SackReceiver(end) => Endpoint::SackReceiver(end),
+            TcpEnd::Rledbat(end) => Endpoint::Rledbat(end),
+            TcpEnd::RledbatReceiver(end) => Endpoint::RledbatReceiver(end),
+        }
+    }
 }
 
 macro_rules! each {

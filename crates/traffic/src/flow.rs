@@ -1,102 +1,50 @@
 //! Flows by name: which endpoints, with which parameters, a flow specification means.
 //!
-//! A TCP flow is named by its loss recovery (`reno`, `newreno`, `sack`, `tahoe`), by its congestion control (whose losses are
-//! repaired by selective acknowledgement unless `recovery` says otherwise), or plainly `tcp`, which leaves both to its parameters. It
-//! sends without end unless it is given `bytes`, `packets` or a `source`. Its parameters are those of the transport and of the
-//! congestion control. In dialect ns2 it is ns-2's one-way agent, in dialect ns3_24 ns-3.24's socket. A UDP flow is named by its
-//! source. A workload ([`crate::workload`]) is flows of TCP or QUIC that come and go.
+//! The name of a TCP flow is that of
+//!
+//! - its loss recovery: `reno`, `newreno`, `sack`, `tahoe`;
+//! - its congestion control: selective acknowledgement then repairs its losses, unless `recovery` says otherwise;
+//! - or plainly `tcp`, which leaves both to its parameters.
+//!
+//! It sends without end unless it has `bytes`, `packets` or a `source`. Its parameters are those of the transport and of the
+//! congestion control. In dialect ns2 it is ns-2's one-way agent, in dialect ns3_24 ns-3.24's socket.
+//!
+//! A UDP flow has the name of its source. A workload ([`crate::workload`]) consists of flows of TCP or QUIC that come and go.
+//! The other kinds stand in `flow/kinds.rs`, one line each.
 
+mod arguments;
+mod built;
 mod data;
+mod kind;
 mod kinds;
 mod ns2;
 mod ns3;
-mod refusals;
+mod quic;
+mod request;
 mod tcp;
+mod tfrc;
 mod udp;
 
+pub use self::built::BuiltFlow;
+pub use self::kind::{FlowKind, Transport};
+pub use self::kinds::flow_kinds;
+pub use self::request::FlowRequest;
+pub use self::tcp::names::{Implied, implied, implied_in_ns2};
+
+pub(crate) use self::arguments::{CC, check_keys, pairs_of};
+pub(crate) use self::built::Flow;
 pub(crate) use self::data::{DATA, SOURCE, data};
-pub(crate) use self::kinds::CC;
-pub use self::kinds::{FlowKind, Implied, flow_kinds, implied, implied_in_ns2};
-pub(crate) use self::refusals::{check_keys, refuse_without_marks, unknown_control};
-pub(crate) use self::tcp::{TcpPlan, plan_tcp};
+pub(crate) use self::quic::plan::{QUIC, QuicPlan, plan_quic};
+pub(crate) use self::request::effective_dialect;
+pub(crate) use self::tcp::plan::{TcpEnd, TcpPlan, plan_tcp};
 pub(crate) use self::udp::udp_params;
 
-use self::kinds::{carries_datagrams, tcp_kinds};
-use self::refusals::unknown;
+use self::kinds::{OTHERS, carries_datagrams, unknown};
+use self::tcp::names::tcp_kinds;
 use self::tcp::{KnownTcp, build_tcp};
 use self::udp::build_udp;
-use crate::endpoint::Endpoint;
-use crate::others;
-use crate::registry::{self, AnySource, Resolved};
-use crate::workload;
-use sojourn_sim::Stream;
-use sojourn_transport::app::Source;
-use sojourn_units::{ParamError, ParamInfo, Rate, Time};
-
-/// What a flow needs to know of its surroundings when it is built.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowRequest<'a> {
-    /// Index of the flow in the network.
-    pub flow: u32,
-    /// Stable name of the flow, such as `flow/reno-1`: random streams derive from it.
-    pub name: &'a str,
-    /// The dialect of the scenario, if it has one; the flow's own wins.
-    pub dialect: Option<&'a str>,
-    /// Seed of the run.
-    pub seed: u64,
-    /// Replication of the run.
-    pub replication: u64,
-    /// When the flow starts.
-    pub start: Time,
-    /// When its source falls silent, if it does.
-    pub stop: Option<Time>,
-    /// The first free number where random variables are numbered as in ns-3.
-    pub ns3_number: Option<u64>,
-    /// Rate of the slowest link of its path.
-    pub capacity: Rate,
-    /// Flows of the same entry, which share the load that it offers.
-    pub shares: u64,
-}
-
-impl FlowRequest<'_> {
-    pub(crate) fn stream(&self, purpose: &str) -> Stream {
-        let name = format!("{}/{purpose}", self.name);
-        Stream::derive(self.seed, self.replication, &name)
-    }
-
-    /// Numbers the random variables of a source, if they are to be; says how many numbers it takes. The first replication is
-    /// ns-3's first run.
-    fn number(&self, source: &mut AnySource) -> u64 {
-        let run = self.replication + 1;
-        self.ns3_number
-            .map_or(0, |first| source.number_streams(self.seed, run, first))
-    }
-}
-
-/// Which protocol carries a flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Transport {
-    /// Datagrams to a passive sink.
-    Udp,
-    /// TCP, or another with a receiver that answers.
-    Tcp,
-}
-
-/// The endpoints of a flow.
-pub struct BuiltFlow {
-    /// The sender.
-    pub sender: Endpoint,
-    /// The receiver; `None` for a passive sink.
-    pub receiver: Option<Endpoint>,
-    /// Which protocol carries it.
-    pub transport: Transport,
-    /// What runs: each part by name, with its dialect and parameters resolved.
-    pub parts: Vec<(&'static str, Resolved)>,
-    /// Numbers of random variables that it has taken, where these are numbered as in ns-3.
-    pub ns3_numbers: u64,
-    /// Flows of the network that it is, from the one asked for on.
-    pub connections: u32,
-}
+use crate::{registry, workload};
+use sojourn_units::ParamError;
 
 /// Builds the endpoints of the flow called `name` with parameters `args`.
 ///
@@ -110,7 +58,7 @@ pub fn build_flow(
     FlowBuilder::default().build(name, args, request)
 }
 
-/// Builds one flow after the other. The parameters of TCP flows that are alike are read once, and not for each of thousands.
+/// Builds one flow after the other. It reads the parameters of TCP flows that are alike once, and not for each of thousands.
 #[derive(Default)]
 pub struct FlowBuilder {
     tcp: Option<KnownTcp>,
@@ -130,8 +78,8 @@ impl FlowBuilder {
         if let Some(kind) = tcp_kinds().find(|kind| kind.is_called(name)) {
             return build_tcp(&kind, args, request, &mut self.tcp);
         }
-        if let Some(build) = others::find(name) {
-            return build(args, request);
+        if let Some(flow) = OTHERS.iter().find(|flow| flow.name == name) {
+            return (flow.build)(args, request);
         }
         if let Some(kind) = workload::find(name) {
             return workload::build(kind, args, request);
@@ -143,30 +91,12 @@ impl FlowBuilder {
     }
 }
 
-/// The flow's own dialect, or else the scenario's.
-pub(crate) fn effective_dialect<'a>(
-    args: &'a [(String, String)],
-    request: &FlowRequest<'a>,
-) -> Option<&'a str> {
-    args.iter()
-        .find(|(key, _)| key == "dialect")
-        .map(|(_, name)| name.as_str())
-        .or(request.dialect)
-}
-
-/// The arguments that one part of a flow declares.
-pub(crate) fn pairs_of(args: &[(String, String)], table: &[ParamInfo]) -> Vec<(String, String)> {
-    args.iter()
-        .filter(|(key, _)| table.iter().any(|info| info.name == key))
-        .cloned()
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::kinds::SACK;
+    use super::tcp::names::SACK;
     use super::*;
-    use sojourn_units::Spec;
+    use crate::endpoint::Endpoint;
+    use sojourn_units::{Rate, Spec, Time};
 
     fn request() -> FlowRequest<'static> {
         FlowRequest {

@@ -1,10 +1,12 @@
 //! Traffic sources, and flows made of a source and the endpoints of a transport.
 
 pub mod endpoint;
+mod entry;
 pub mod flow;
 pub mod media;
 mod num;
-mod others;
+mod points;
+mod register;
 pub mod registry;
 pub mod sources;
 pub mod srm;

@@ -1,12 +1,13 @@
 //! Media over RTP: a source with times of its own, and the two ends that carry it, or a sender and the members of a group.
 
 use crate::endpoint::Endpoint;
+use crate::entry::{Resolved, wrong};
 use crate::flow::{
-    BuiltFlow, FlowKind, FlowRequest, SOURCE, Transport, check_keys, data, effective_dialect,
+    BuiltFlow, Flow, FlowKind, FlowRequest, SOURCE, Transport, check_keys, data, effective_dialect,
     pairs_of,
 };
 use crate::num::real;
-use crate::registry::{AnySource, Resolved, wrong};
+use crate::sources::AnySource;
 use crate::sources::video::VideoParams;
 use crate::timed::Timed;
 use sojourn_cc::media::{self, AnyMedia, Bounds, MediaControl};
@@ -24,19 +25,21 @@ const DEFAULT_SOURCE: &str = "voice";
 /// The clock of the timestamps of what has no format: that of video (RFC 3551 section 5).
 const CLOCK_RATE: u32 = 90_000;
 
-/// The kind.
-pub(crate) fn flow_kind() -> FlowKind {
-    FlowKind {
+/// The kind of flow.
+pub(crate) const FLOW: Flow = Flow {
+    name: RTP,
+    kind: || FlowKind {
         name: RTP,
         aliases: &[],
         doc: RtpParams::DOC,
         transport: Transport::Tcp,
         params: vec![(RTP, RtpParams::TABLE)],
         dialects: RtpParams::DIALECTS.iter().collect(),
-    }
-}
+    },
+    build,
+};
 
-/// Parameters for which one receiver is needed: its sender hears from it and nobody else.
+/// Parameters that need a single receiver, from which alone the sender hears.
 const FOR_ONE: [&str; 5] = [
     "control",
     "feedback",
@@ -112,10 +115,7 @@ impl Media {
 }
 
 /// Builds a flow of media.
-pub(crate) fn build(
-    args: &[(String, String)],
-    request: &FlowRequest<'_>,
-) -> Result<BuiltFlow, ParamError> {
+fn build(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<BuiltFlow, ParamError> {
     let media = read(args, request, false)?;
     let (mut params, clock_rate, parts) =
         (media.params.clone(), media.clock_rate, media.parts.clone());
@@ -318,8 +318,8 @@ fn check_effects(
     }
 }
 
-/// What media takes on the wire while it is sent, headers included: of an encoder that yields, the most that it may take. None of a
-/// source that tells no rate.
+/// The rate of media on the wire while it is sent, headers included. For an encoder that follows a control it is the highest rate.
+/// None for a source without a known rate.
 fn nominal(
     params: &RtpParams,
     source: &AnySource,
@@ -353,7 +353,7 @@ fn nominal(
     (rate > Rate::ZERO).then_some(rate)
 }
 
-/// The congestion control that parameters name, which are completed by its own and by the feedback that it needs.
+/// The congestion control that the parameters name. Adds its own parameters to them, and the feedback that it needs.
 fn control(params: &mut RtpParams, source: &AnySource) -> Result<Option<AnyMedia>, ParamError> {
     let (Some(spec), AnySource::Video(video)) = (&params.control, source) else {
         return Ok(None);

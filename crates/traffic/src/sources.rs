@@ -5,7 +5,7 @@
 mod on_off;
 mod pacer;
 
-crate::registry::register! {
+crate::register::register! {
     bulk::Bulk,
     cbr::Cbr,
     poisson::Poisson,

@@ -1,11 +1,11 @@
 //! The flow `srm`: a source and the members of a multicast group, each with an endpoint and a flow of its own.
 
 use crate::endpoint::Endpoint;
+use crate::entry::{Resolved, wrong};
 use crate::flow::{
-    BuiltFlow, DATA, FlowKind, FlowRequest, Transport, check_keys, data, effective_dialect,
+    BuiltFlow, DATA, Flow, FlowKind, FlowRequest, Transport, check_keys, data, effective_dialect,
     pairs_of,
 };
-use crate::registry::{Resolved, wrong};
 use crate::timed::Timed;
 use sojourn_sim::Stay;
 use sojourn_transport::app::Source;
@@ -15,31 +15,33 @@ use sojourn_units::{Bytes, ParamError, Params, Time, UnitErrorKind};
 /// The name of these flows.
 pub const SRM: &str = "srm";
 
-/// What a source is asked to write at once where it says no size of its own.
+/// What a source writes at once unless it has a size of its own.
 const PAYLOAD: Bytes = Bytes::new(1000);
 
 /// The kind of flow.
-pub(crate) fn flow_kind() -> FlowKind {
-    FlowKind {
+pub(crate) const FLOW: Flow = Flow {
+    name: SRM,
+    kind: || FlowKind {
         name: SRM,
         aliases: &[],
         doc: SrmParams::DOC,
         transport: Transport::Tcp,
         params: vec![(SRM, SrmParams::TABLE)],
         dialects: SrmParams::DIALECTS.iter().collect(),
-    }
-}
+    },
+    build: build_source,
+};
 
 /// Builds the source alone, to see whether its parameters allow it.
-pub(crate) fn build_source(
+fn build_source(
     args: &[(String, String)],
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
     build(args, request, &[]).map(|(built, _)| built)
 }
 
-/// The endpoints of a session: of the source, and of each member of the group, which belongs to it in these times. They send
-/// in as many flows of the network and one more, from the one asked for on.
+/// The endpoints of a session: of the source, and of each member of the group with the times at which it belongs to it. Each has a
+/// flow of the network, from the one asked for on, and the session has one more.
 ///
 /// # Errors
 /// If a parameter does not exist, is missing or has a value that is not allowed.

@@ -1,6 +1,6 @@
 //! The start of a source.
 
-use crate::registry::AnySource;
+use crate::sources::AnySource;
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Span, Time};

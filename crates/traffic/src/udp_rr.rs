@@ -1,8 +1,10 @@
 //! The flow `udp_rr`: requests and responses over UDP.
 
 use crate::endpoint::Endpoint;
-use crate::flow::{BuiltFlow, FlowKind, FlowRequest, Transport, check_keys, pairs_of, udp_params};
-use crate::registry::Resolved;
+use crate::entry::Resolved;
+use crate::flow::{
+    BuiltFlow, Flow, FlowKind, FlowRequest, Transport, check_keys, pairs_of, udp_params,
+};
 use crate::workload::{Transfer, TransferKind};
 use sojourn_transport::{UdpParams, UdpRequester, UdpResponder, UdpRrConfig, UdpRrParams};
 use sojourn_units::{ParamError, Params};
@@ -11,22 +13,21 @@ use sojourn_units::{ParamError, Params};
 pub const UDP_RR: &str = "udp_rr";
 
 /// The kind of flow.
-pub(crate) fn flow_kind() -> FlowKind {
-    FlowKind {
+pub(crate) const FLOW: Flow = Flow {
+    name: UDP_RR,
+    kind: || FlowKind {
         name: UDP_RR,
         aliases: &[],
         doc: UdpRrParams::DOC,
         transport: Transport::Tcp,
         params: vec![("udp", UdpParams::TABLE), (UDP_RR, UdpRrParams::TABLE)],
         dialects: UdpParams::DIALECTS.iter().collect(),
-    }
-}
+    },
+    build,
+};
 
 /// Builds the side that asks, which is the sender of the flow, and the one that answers.
-pub(crate) fn build(
-    args: &[(String, String)],
-    request: &FlowRequest<'_>,
-) -> Result<BuiltFlow, ParamError> {
+fn build(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<BuiltFlow, ParamError> {
     check_keys(args, &[UdpParams::TABLE, UdpRrParams::TABLE], &[])?;
     // One that the flow names has to exist; one of the scenario may be another part's.
     let udp: UdpParams = match args.iter().find(|(key, _)| key == "dialect") {

@@ -103,8 +103,8 @@ const TABLE: usize = 4093;
 /// 2^64 over the golden ratio: spreads small seeds over the word.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Numbers in (0, 1) from G. Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software
-/// 8(14), 2003, shifts 13, 7 and 17, of which the upper 32 bits are used.
+/// Numbers in (0, 1) from the upper 32 bits of G. Marsaglia's xorshift with shifts 13, 7 and 17: "Xorshift RNGs",
+/// Journal of Statistical Software 8(14), 2003.
 struct Uniform(u64);
 
 impl Uniform {

@@ -19,11 +19,12 @@
 //! silent link is delivered there with the rest, at its own time: that link gets its packets from this feeder only.
 //!
 //! Where an endpoint gets all its packets over one link that carries nothing else, and alone sends over the link by which
-//! it answers, it may be told of a packet ahead in the same way; what it has to do before on its own account it does first.
+//! it answers, it may get a packet ahead of time in the same way. Its own timers that are due before fire first.
 //! What it sends then is on its way with the times that it has. And what arrives at the end of a silent link before the
 //! next stop is counted at once.
 
-use super::{Agent, Core, Key, Network, Tracer};
+use super::core::Core;
+use super::{Agent, Key, Network, Tracer};
 use crate::fel::EventList;
 use crate::link::AT_ONCE;
 use crate::packet::NONE;
@@ -78,7 +79,7 @@ impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
                 Step::Moved => continue,
                 Step::Arrives(agent, key) => (agent, key),
             };
-            // The packet is at the head of the flight still, and nothing else is told to the agent before it.
+            // The packet is at the head of the flight still, and nothing else reaches the agent before it.
             self.wake_before(agent, &told);
             let Some(from) = self.core.links.get_mut(to_usize(link)) else {
                 return;
@@ -115,8 +116,7 @@ impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
         }
     }
 
-    /// Lets happen what an agent has to do on its own account before it is told of something at `told`: nothing else reaches it
-    /// until then.
+    /// Fires the timers of an agent that are due before something reaches it at `told`. Nothing else reaches it until then.
     #[inline(always)]
     fn wake_before(&mut self, agent: u32, told: &Key) {
         while let Some(seat) = self.core.seats.get(to_usize(agent))
@@ -151,11 +151,12 @@ enum Step {
     Stays,
     /// Into another link, or to its end.
     Moved,
-    /// To this endpoint, which is still to be told, with this key.
+    /// To this endpoint, which has still to get it, with this key.
     Arrives(u32, Key),
 }
 
-/// When a packet arrives at the end of a link and was launched there, and who is told of it, with what key.
+/// When a packet arrives at the end of a link and was launched there. Then the agent that gets it ahead of time, if one does, and
+/// the key of that event.
 type Crossing = ((Time, Time), Option<(u32, Key)>);
 
 impl<P: FastPort, T: Tracer> Core<P, T> {
@@ -202,14 +203,14 @@ impl<P: FastPort, T: Tracer> Core<P, T> {
         true
     }
 
-    /// True if the agent of a link may be told now of a packet that arrives at `at`: there is one, and nobody looks at it before.
+    /// True if the agent of a link may get now a packet that arrives at `at`: there is one, and nobody looks at it before.
     #[inline(always)]
     fn hears_ahead(&self, agent: u32, at: Time) -> bool {
         agent != NONE && at < self.horizon
     }
 
-    /// What [`Network::go_straight_on`] does to the links beyond. Says who is to be told of the packet, and with what key, while it
-    /// still is in the flight of `link`; or it is in the flight of another.
+    /// What [`Network::go_straight_on`] does to the links beyond. Returns the agent that is to get the packet, and the key of that
+    /// event; then the packet is still in the flight of `link`. Otherwise it is in the flight of another link.
     #[inline(always)]
     fn straight_on(
         &mut self,
@@ -236,8 +237,8 @@ impl<P: FastPort, T: Tracer> Core<P, T> {
         None
     }
 
-    /// Lets a packet of so many bytes and of this flow that will arrive at `at` straight through the link `exit`, if that leads to an agent that may
-    /// be told ahead and nothing else is on it: when it will have arrived there and started, and who is told of it now, with what key.
+    /// Lets a packet of `size` bytes that will arrive at `at` straight through the link `exit`. That link has to be empty and to lead
+    /// to an agent that may get packets ahead of time.
     #[inline(always)]
     fn cross_exit(&mut self, exit: u32, (size, flow): (u32, u32), at: Time) -> Option<Crossing> {
         let link = self.links.get_mut(to_usize(exit))?;
@@ -254,7 +255,7 @@ impl<P: FastPort, T: Tracer> Core<P, T> {
     }
 
     /// Moves the packet that arrives next at the end of `link` into the flight of the link `to`, where it arrives and was launched
-    /// at these times; it has crossed so many links on the way.
+    /// at these times. It has crossed `crossed` links on the way.
     #[inline(always)]
     fn move_ahead(&mut self, link: u32, to: u32, (at, launched): (Time, Time), crossed: u8) {
         let pair = [to_usize(link), to_usize(to)];

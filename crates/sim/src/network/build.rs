@@ -1,10 +1,15 @@
 //! How a network is built from its description.
 
+use super::core::{Again, Core, Seat};
+use super::flow::{Flow, Way};
+use super::frame::Frame;
 use super::groups::{self, BEYOND, FRESH, Groups};
+use super::host::Cx;
+use super::quiet::Quiet;
 use super::rank::rank;
 use super::{
-    Again, BuildError, Census, Component, Core, Cx, Flow, FlowCounts, FlowSpec, Frame, Key,
-    LinkSpec, MAX_HOPS, Network, NetworkSpec, Quiet, Seat, Way,
+    BuildError, Census, Component, FlowCounts, FlowSpec, Key, LinkSpec, MAX_HOPS, Network,
+    NetworkSpec,
 };
 use crate::agent::Agent;
 use crate::fel::{AutoList, EventList};

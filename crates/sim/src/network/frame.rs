@@ -1,8 +1,9 @@
 //! What links and ports hand packets and events back to.
 
 use super::counts::Census;
+use super::flow::{Flow, direction};
 use super::groups::Groups;
-use super::{Flow, Key, direction};
+use crate::key::Key;
 use crate::link::{Link, LinkSink};
 use crate::ns2_time;
 use crate::packet::{Label, NONE, Packet};
@@ -20,10 +21,10 @@ pub(super) struct Frame<T> {
     pub(super) groups: Groups,
     pub(super) slab: Slab,
     pub(super) census: Census,
-    /// Packet-hops without an event in the list, until the census is told of them. A counter of its own: two that are
+    /// Packet-hops without an event in the list, until they are added to the census. A counter of its own: two that are
     /// added to at once and one by one in turn wait for each other.
     pub(super) ahead: u64,
-    /// Events of sources at which they have [launched](super::launch) a packet, until the census is told of them.
+    /// Events of sources at which they have [launched](super::launch) a packet, until they are added to the census.
     pub(super) launched: u64,
     /// Used where the ties are ns-2's.
     pub(super) ns2_clock: ns2_time::Clock,

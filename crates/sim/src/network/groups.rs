@@ -14,8 +14,9 @@
 //! The number tells where the copy is, so that a copy that a queue drops is a loss of those members that it was on the way
 //! to, and of nobody else.
 
+use super::counts::FlowCounts;
 use super::dense::Dense;
-use super::{BuildError, FlowCounts, FlowSpec};
+use super::spec::{BuildError, FlowSpec};
 use crate::group::{GroupSpec, TreeSpec};
 use crate::histogram::Histogram;
 use crate::packet::{NONE, Packet};
@@ -146,6 +147,35 @@ pub(super) struct Tree {
     pub(super) dense: Option<Dense>,
 }
 
+/// Joins, leaves and switches of these groups, in order.
+fn schedule_of(specs: &[GroupSpec]) -> VecDeque<(Time, Event)> {
+    let mut schedule = Vec::new();
+    for (group, spec) in (0..).zip(specs) {
+        for (member, one) in (0..).zip(&spec.members) {
+            for stay in &one.stays {
+                schedule.push((stay.from, Event::Join { group, member }));
+                if stay.until < Time::MAX {
+                    let late = false;
+                    let leave = Event::Leave {
+                        group,
+                        member,
+                        late,
+                    };
+                    schedule.push((stay.until, leave));
+                }
+            }
+        }
+        if let TreeSpec::Shared {
+            switch: Some(at), ..
+        } = spec.tree
+        {
+            schedule.push((at, Event::Switch { group }));
+        }
+    }
+    schedule.sort_unstable();
+    schedule.into()
+}
+
 impl Groups {
     /// Of a network without groups.
     pub(super) fn none() -> Groups {
@@ -181,33 +211,10 @@ impl Groups {
         for (link, pair) in (0..).zip(ends) {
             link_between.entry(*pair).or_insert(link);
         }
-        let mut schedule = Vec::new();
-        for (group, spec) in (0..).zip(&specs) {
-            for (member, one) in (0..).zip(&spec.members) {
-                for stay in &one.stays {
-                    schedule.push((stay.from, Event::Join { group, member }));
-                    if stay.until < Time::MAX {
-                        let late = false;
-                        let leave = Event::Leave {
-                            group,
-                            member,
-                            late,
-                        };
-                        schedule.push((stay.until, leave));
-                    }
-                }
-            }
-            if let TreeSpec::Shared {
-                switch: Some(at), ..
-            } = spec.tree
-            {
-                schedule.push((at, Event::Switch { group }));
-            }
-        }
-        schedule.sort_unstable();
         let mut groups = Groups {
             first: nodes,
             stride: count(ends.len()) + 1,
+            schedule: schedule_of(&specs),
             groups: specs
                 .into_iter()
                 .map(|spec| Group {
@@ -219,7 +226,6 @@ impl Groups {
                 .collect(),
             ends: ends.to_vec(),
             link_between,
-            schedule: schedule.into(),
             id,
             ..Groups::none()
         };
@@ -232,30 +238,33 @@ impl Groups {
             }
         }
         for flow in flows {
-            let group = flow.sink.checked_sub(nodes).unwrap_or(NONE);
-            let first_receiver = count(groups.receivers.len());
-            let tree = match groups.groups.get(to_usize(group)) {
-                None => NONE,
-                Some(one) => {
-                    let length = groups.receivers.len() + one.spec.members.len();
-                    groups
-                        .receivers
-                        .resize_with(length, ReceiverCounts::default);
-                    groups.plant(group, flow.source)
-                }
-            };
-            groups.flows.push(Sending {
-                group,
-                tree,
-                sender: flow.sender,
-                first_receiver,
-            });
+            groups.add_flow(flow);
         }
         assert!(
             u64::from(count(groups.trees.len())) * u64::from(groups.stride) < u64::from(FRESH),
             "trees times links do not fit into a destination"
         );
         groups
+    }
+
+    /// The next flow: where its packets go, with a tree and counts of the members if that is a group.
+    fn add_flow(&mut self, flow: &FlowSpec) {
+        let group = flow.sink.checked_sub(self.first).unwrap_or(NONE);
+        let first_receiver = count(self.receivers.len());
+        let tree = match self.groups.get(to_usize(group)) {
+            None => NONE,
+            Some(one) => {
+                let length = self.receivers.len() + one.spec.members.len();
+                self.receivers.resize_with(length, ReceiverCounts::default);
+                self.plant(group, flow.source)
+            }
+        };
+        self.flows.push(Sending {
+            group,
+            tree,
+            sender: flow.sender,
+            first_receiver,
+        });
     }
 
     /// A new tree of a group, without links.
@@ -410,7 +419,7 @@ impl Groups {
         links.clear();
         let tree = &self.trees[to_usize(tree)];
         if let Some(dense) = &tree.dense {
-            dense.onward(self, node, over, links);
+            dense.onward(&self.ends, &self.link_between, node, over, links);
             return;
         }
         links.extend(&tree.out[to_usize(node)]);
@@ -645,7 +654,7 @@ impl Groups {
     }
 }
 
-/// A number of things of which there are fewer than 2^32.
+/// A number of things, which is below 2^32.
 pub(super) fn count(length: usize) -> u32 {
     u32::try_from(length).expect("fewer than 2^32")
 }

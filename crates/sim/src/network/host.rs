@@ -1,6 +1,7 @@
 //! What an endpoint sees of the network.
 
-use super::{Core, MAX_HOPS};
+use super::core::Core;
+use super::spec::MAX_HOPS;
 use crate::agent::Host;
 use crate::fel::EventList;
 use crate::link::LinkSink;

@@ -4,7 +4,9 @@
 //! Its event is *deferred* until then: nothing that happens meanwhile reaches it. As a rule the next packet finds the link
 //! free; then one stroke hands over the packet that has arrived and launches the next, one event per packet in all.
 
-use super::{Agent, Frame, Handed, Key, MAX_HOPS, Network, Seat, Tracer, key_of};
+use super::core::{Seat, key_of};
+use super::frame::{Frame, Handed};
+use super::{Agent, Key, MAX_HOPS, Network, Tracer};
 use crate::agent::Launch;
 use crate::fel::{AutoList, EventList};
 use crate::link::Link;

@@ -10,9 +10,13 @@
 //! join and leave: before anything else at that instant, later where an agent lingers. Whom a dropped packet was on the
 //! way to is asked at once; so every link replays its departures up to a change of a tree before it.
 
-use super::dense::{Answer, Message};
+use super::core::Core;
+use super::dense::Message;
+use super::frame::Frame;
 use super::groups::{BEYOND, Event, FRESH, Groups, MESSAGE, ReceiverCounts};
-use super::{Agent, Core, Cx, MAX_HOPS, Network, Tracer};
+use super::host::Cx;
+use super::prunes::Answer;
+use super::{Agent, MAX_HOPS, Network, Tracer};
 use crate::fel::EventList;
 use crate::group::TreeSpec;
 use crate::packet::{Flags, Kind, NONE, Packet};
@@ -295,7 +299,7 @@ impl<P: FastPort, T: Tracer> Core<P, T> {
     }
 }
 
-impl<T: Tracer> super::Frame<T> {
+impl<T: Tracer> Frame<T> {
     /// A second packet like this one.
     pub(super) fn copy(&mut self, packet: &Packet) -> Packet {
         if packet.side != NONE {

@@ -9,8 +9,8 @@ pub(super) type Ranked = (Vec<Component>, Vec<u32>, Vec<u32>);
 /// The name of the component that tends all groups.
 const GROUPS: &str = "group";
 
-/// Gives every component its id, in the order of its name: numbers inside names count by value. Of a link it is told
-/// whether it has a second id, for its departures, and whether it is lazy and without impairments.
+/// Gives every component its id, in the order of its name: numbers inside names count by value. A link comes with
+/// two answers: whether it has a second id, for its departures, and whether it is lazy and without impairments.
 pub(super) fn rank<'a>(
     links: impl Iterator<Item = (&'a str, bool, bool)>,
     agents: impl Iterator<Item = &'a str>,

@@ -25,7 +25,7 @@ pub struct LinkSpec<P> {
     pub device_queue: u32,
     /// Bytes that the link adds to each packet while it transmits it: what queues count does not have them.
     pub header: u32,
-    /// When it may send, in place of the rate; not on the clock of ns-2. The rate is what the queue is told.
+    /// When it may send, in place of the rate; not on the clock of ns-2. The queue still computes with the rate.
     pub opportunities: Option<Opportunities>,
     /// What the wire does to packets.
     pub impairments: ImpairmentSpec,

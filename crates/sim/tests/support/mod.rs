@@ -500,7 +500,7 @@ pub fn play<P: FastPort, T: Tracer>(
     (network, census, counts)
 }
 
-/// A FIFO of at most so many packets.
+/// A FIFO of at most `limit` packets.
 #[derive(Debug)]
 pub struct Fifo {
     pub limit: u64,

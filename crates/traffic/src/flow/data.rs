@@ -1,12 +1,14 @@
 //! What a TCP flow sends.
 
-use crate::registry::{self, AnySource, Resolved, wrong};
+use crate::entry::{Resolved, wrong};
+use crate::registry;
+use crate::sources::AnySource;
 use sojourn_units::{Bytes, Packets, ParamError, ParamValue, Spec, SpecValue, UnitErrorKind};
 
 /// Parameters of a TCP flow that are not the transport's: its data.
 pub(crate) const DATA: [&str; 3] = ["bytes", "packets", SOURCE];
 
-/// That of these which is a specification.
+/// The one of these that is a specification.
 pub(crate) const SOURCE: &str = "source";
 
 /// What a TCP flow sends: `source`, or a bulk transfer of `bytes`, `packets` or without end.

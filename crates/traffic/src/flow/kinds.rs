@@ -1,221 +1,18 @@
-//! The kinds of flow that there are, and what the name of each fixes.
+//! The kinds of flow that there are.
 
-use super::Transport;
-use crate::others;
-use crate::registry::{self, CatalogueEntry};
+use super::built::Flow;
+use super::kind::{FlowKind, Transport};
+use super::tcp::names::tcp_kinds;
+use super::{quic, tfrc};
+use crate::entry::{CatalogueEntry, wrong};
 use crate::sources::bulk::Bulk;
 use crate::sources::video::Video;
-use crate::workload;
-use sojourn_cc::{CongestionControl, EcnUse, registry as cc};
-use sojourn_transport::ns2::Ns2Params;
-use sojourn_transport::ns3::Ns3Params;
-use sojourn_transport::{RledbatParams, SackParams, TcpParams, UdpParams};
-use sojourn_units::{DialectInfo, ParamInfo, Params};
+use crate::{media, registry, srm, udp_rr, workload};
+use sojourn_transport::{TcpParams, UdpParams};
+use sojourn_units::{ParamError, Params, UnitErrorKind, nearest};
 
-/// One kind of flow that specifications may name.
-#[derive(Clone, Debug)]
-pub struct FlowKind {
-    /// The name in specifications.
-    pub name: &'static str,
-    /// Other names for it.
-    pub aliases: &'static [&'static str],
-    /// What it is.
-    pub doc: &'static str,
-    /// Which protocol carries it.
-    pub transport: Transport,
-    /// The parameters that it takes, by part: those of the transport, and of the congestion control or source.
-    pub params: Vec<(&'static str, &'static [ParamInfo])>,
-    /// Its dialects, the default one first.
-    pub dialects: Vec<&'static DialectInfo>,
-}
-
-impl FlowKind {
-    /// Whether that is its name, or one of the others for it.
-    pub fn is_called(&self, name: &str) -> bool {
-        self.name == name || self.aliases.contains(&name)
-    }
-}
-
-/// What the name of a TCP flow fixes.
-pub(super) struct TcpKind {
-    pub(super) name: &'static str,
-    pub(super) aliases: &'static [&'static str],
-    pub(super) doc: &'static str,
-    pub(super) recovery: Option<&'static str>,
-    pub(super) congestion_control: Option<&'static str>,
-}
-
-const NAMED_TCP: [TcpKind; 5] = [
-    TcpKind {
-        name: "reno",
-        aliases: &[],
-        doc: "TCP Reno: any new acknowledgement ends fast recovery.",
-        recovery: Some("reno"),
-        congestion_control: Some("reno"),
-    },
-    TcpKind {
-        name: "newreno",
-        aliases: &[],
-        doc: "TCP NewReno: fast recovery goes on until everything in flight at its start has arrived.",
-        recovery: Some("newreno"),
-        congestion_control: Some("reno"),
-    },
-    TcpKind {
-        name: SACK,
-        aliases: &[],
-        doc: "TCP with selective acknowledgement and Reno's window.",
-        recovery: Some(SACK),
-        congestion_control: Some("reno"),
-    },
-    TcpKind {
-        name: TAHOE,
-        aliases: &[],
-        doc: "TCP Tahoe: a loss is answered with slow start. Only in dialects ns2 and ns3_24.",
-        recovery: Some("tahoe"),
-        congestion_control: None,
-    },
-    TcpKind {
-        name: "tcp",
-        aliases: &[],
-        doc: "TCP as its parameters `recovery` and `cc` say.",
-        recovery: None,
-        congestion_control: None,
-    },
-];
-
-/// The recovery that only the agents of ns-2 and ns-3.24 have.
-pub(super) const TAHOE: &str = "tahoe";
-
-/// The congestion control that is an agent of its own in ns-2.
-pub(super) const VEGAS: &str = "vegas";
-
-/// The recovery by selective acknowledgement.
-pub(super) const SACK: &str = "sack";
-
-/// The part of a flow whose receiver bounds it by LEDBAT.
-pub(super) const RLEDBAT: &str = "rledbat";
-
-/// The parameter of a plain TCP flow that names its congestion control.
-pub(crate) const CC: &str = "cc";
-
-/// TCP flows by name: those above, and every congestion control that is not among them.
-pub(super) fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
-    let others = sojourn_cc::ALGORITHMS
-        .iter()
-        .filter(|algorithm| NAMED_TCP.iter().all(|kind| kind.name != algorithm.name))
-        .map(|algorithm| TcpKind {
-            name: algorithm.name,
-            aliases: algorithm.aliases,
-            doc: algorithm.doc,
-            recovery: None,
-            congestion_control: Some(algorithm.name),
-        });
-    NAMED_TCP.into_iter().chain(others)
-}
-
-impl TcpKind {
-    /// Whether ns-2's agent can be this flow.
-    pub(super) fn is_ns2s(&self) -> bool {
-        self.recovery.is_some() || self.congestion_control.is_none() || self.name == VEGAS
-    }
-
-    /// Whether selective acknowledgement can repair its losses.
-    pub(super) fn may_be_selective(&self) -> bool {
-        self.recovery.is_none_or(|recovery| recovery == SACK)
-    }
-
-    pub(super) fn is_called(&self, name: &str) -> bool {
-        self.name == name || self.aliases.contains(&name)
-    }
-
-    /// Whether ns-3.24's socket can be this flow.
-    pub(super) fn is_ns3s(&self) -> bool {
-        self.name == TAHOE
-    }
-
-    fn flow_kind(&self) -> FlowKind {
-        let mut dialects: Vec<&'static DialectInfo> = Vec::new();
-        let mut params: Vec<(&'static str, &'static [ParamInfo])> = Vec::new();
-        if self.name != TAHOE {
-            dialects.extend(TcpParams::DIALECTS);
-            params.push(("tcp", TcpParams::TABLE));
-            if self.may_be_selective() {
-                params.push((SACK, SackParams::TABLE));
-                params.push((RLEDBAT, RledbatParams::TABLE));
-            }
-            if let Ok(algorithm) = cc::find(self.congestion_control.unwrap_or(DEFAULT_CC)) {
-                params.push((algorithm.name, algorithm.params));
-            }
-        }
-        if self.is_ns2s() {
-            dialects.extend(Ns2Params::DIALECTS);
-            params.push(("ns-2 tcp", Ns2Params::TABLE));
-        }
-        if self.is_ns3s() {
-            dialects.extend(Ns3Params::DIALECTS);
-            params.push(("ns-3.24 tcp", Ns3Params::TABLE));
-        }
-        FlowKind {
-            name: self.name,
-            aliases: self.aliases,
-            doc: self.doc,
-            transport: Transport::Tcp,
-            params,
-            dialects,
-        }
-    }
-}
-
-/// A parameter of TCP that the name of a flow sets: its name, value and why.
-pub type Implied = (&'static str, &'static str, &'static str);
-
-const NAMED: &str = "the name of the flow";
-const SELECTIVE: Implied = (
-    "recovery",
-    SACK,
-    "RFC 6675; what was written for it expects it",
-);
-const MARKS: Implied = ("ecn", "true", "it lives by marks");
-
-/// What the name of a flow sets in its transport, whatever the dialect.
-pub fn implied(name: &str) -> &'static [Implied] {
-    let Some(kind) = tcp_kinds().find(|kind| kind.is_called(name)) else {
-        return &[];
-    };
-    match (kind.recovery, kind.congestion_control) {
-        (Some("reno"), _) => &[("recovery", "reno", NAMED)],
-        (Some("newreno"), _) => &[("recovery", "newreno", NAMED)],
-        (Some(_), _) => &[("recovery", SACK, NAMED)],
-        (None, None) => &[],
-        (None, Some(control)) if needs_marks(control) => &[SELECTIVE, MARKS],
-        (None, Some(_)) => &[SELECTIVE],
-    }
-}
-
-/// What the name of a flow sets in ns-2's agent.
-pub fn implied_in_ns2(name: &str) -> &'static [Implied] {
-    match tcp_kinds().find(|kind| kind.is_called(name)) {
-        Some(kind) if kind.name == VEGAS => &[
-            ("recovery", VEGAS, NAMED),
-            ("headers", "0B", "tcp-vegas.cc, output: none are added"),
-        ],
-        Some(kind) => match kind.recovery {
-            Some("newreno") => &[("recovery", "newreno", NAMED)],
-            Some(SACK) => &[("recovery", SACK, NAMED)],
-            Some(TAHOE) => &[("recovery", TAHOE, NAMED)],
-            _ => &[],
-        },
-        None => &[],
-    }
-}
-
-/// Whether a congestion control asks for ECN by itself.
-fn needs_marks(control: &str) -> bool {
-    cc::prepare(control, None, &[]).is_ok_and(|new| new().traits().ecn != EcnUse::Classic)
-}
-
-/// The congestion control of a plain TCP flow.
-pub(super) const DEFAULT_CC: &str = "reno";
+/// Flows that are neither TCP nor plain datagrams nor workloads: one file each, one line here.
+pub(super) const OTHERS: [Flow; 5] = [udp_rr::FLOW, tfrc::FLOW, quic::FLOW, media::FLOW, srm::FLOW];
 
 /// Every kind of flow.
 pub fn flow_kinds() -> Vec<FlowKind> {
@@ -241,17 +38,36 @@ pub fn flow_kinds() -> Vec<FlowKind> {
     tcp_kinds()
         .map(|kind| kind.flow_kind())
         .chain(udp)
-        .chain(others::flow_kinds())
+        .chain(OTHERS.iter().map(|flow| (flow.kind)()))
         .chain(workloads)
         .collect()
 }
 
-/// A source without writes of its own (bulk) needs a transport that decides when to send, and one whose writes are frames (video)
-/// one that divides them.
+/// Whether a source can be a flow of datagrams. One without writes of its own (bulk) needs a transport that decides when to send. One
+/// whose writes are frames (video) needs a transport that divides them.
 pub(super) fn carries_datagrams(source: &CatalogueEntry) -> bool {
     ![
         <Bulk as registry::Entry>::NAME,
         <Video as registry::Entry>::NAME,
     ]
     .contains(&source.name)
+}
+
+/// The error of a flow that does not exist.
+pub(super) fn unknown(name: &str) -> ParamError {
+    let kinds = flow_kinds();
+    let names = || kinds.iter().map(|kind| kind.name);
+    let list: Vec<&str> = names().collect();
+    let list = list.join(", ");
+    let remedy = match nearest(name, names()) {
+        Some(near) => format!("did you mean {near:?}? (flows: {list})"),
+        None => format!("choose one of {list}"),
+    };
+    wrong(
+        "flow",
+        UnitErrorKind::UnknownChoice,
+        name,
+        "a kind of flow",
+        remedy,
+    )
 }

@@ -1,11 +1,13 @@
 //! TCP flows that are ns-2's one-way agents.
 
+use super::arguments::{check_keys, pairs_of};
+use super::built::BuiltFlow;
 use super::data::{DATA, data};
-use super::kinds::VEGAS;
-use super::refusals::check_keys;
-use super::{BuiltFlow, FlowRequest, Transport, pairs_of};
+use super::kind::Transport;
+use super::request::FlowRequest;
+use super::tcp::names::VEGAS;
 use crate::endpoint::Endpoint;
-use crate::registry::{Resolved, usable_dialect};
+use crate::entry::{Resolved, usable_dialect};
 use crate::timed::Timed;
 use sojourn_transport::ns2::{Ns2Params, Ns2Sender, Ns2Sink};
 use sojourn_units::{ParamError, Params, Span};

@@ -1,10 +1,12 @@
 //! TCP flows that are ns-3.24's sockets.
 
+use super::arguments::{check_keys, pairs_of};
+use super::built::BuiltFlow;
 use super::data::{DATA, data};
-use super::refusals::check_keys;
-use super::{BuiltFlow, FlowRequest, Transport, pairs_of};
+use super::kind::Transport;
+use super::request::FlowRequest;
 use crate::endpoint::Endpoint;
-use crate::registry::{Resolved, usable_dialect};
+use crate::entry::{Resolved, usable_dialect};
 use crate::timed::Timed;
 use sojourn_transport::ns3::{Ns3Params, Ns3Receiver, Ns3Sender};
 use sojourn_units::{ParamError, Params};

@@ -1,31 +1,22 @@
 //! TCP flows: their parameters are read into a plan, from which their endpoints are made.
 
+pub(super) mod names;
+pub(super) mod plan;
+mod refusals;
+
+use self::names::{TAHOE, TcpKind, VEGAS};
+use self::plan::{TcpPlan, plan};
+use self::refusals::{fixed_by_name, refuse_in_ns2};
+use super::built::BuiltFlow;
 use super::data::{DATA, data};
-use super::kinds::{CC, DEFAULT_CC, RLEDBAT, SACK, TAHOE, TcpKind, VEGAS, tcp_kinds};
+use super::kind::Transport;
 use super::ns2::build_ns2;
 use super::ns3::{build_ns3, is_of_ns3_24};
-use super::refusals::{
-    check_keys, check_marks, fixed_by_name, refuse_accurate_as_value, refuse_beside_rledbat,
-    refuse_in_ns2, refuse_needs_of_sack, refuse_unpaced, refuse_unselective, refuse_without_marks,
-    unknown, unknown_control,
-};
-use super::{BuiltFlow, FlowRequest, Transport, effective_dialect, pairs_of};
-use crate::endpoint::Endpoint;
-use crate::registry::{Resolved, usable_dialect, wrong};
+use super::request::{FlowRequest, effective_dialect};
 use crate::timed::Timed;
-use sojourn_cc::ledbat_plus::{LedbatPlus, LedbatPlusParams};
-use sojourn_cc::{AnyCc, CongestionControl, EcnUse, Traits, registry as cc};
-use sojourn_sim::Stream;
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::ns3::Ns3Params;
-use sojourn_transport::tcp::{Recovery, TcpConfig};
-use sojourn_transport::{
-    RledbatParams, RledbatReceiver, RledbatSender, SackConfig, SackParams, SackReceiver,
-    SackSender, TcpParams, TcpReceiver, TcpSender,
-};
-use sojourn_units::{
-    ParamError, ParamInfo, ParamValue, Params, Spec, Time, UnitErrorKind, nearest,
-};
+use sojourn_units::{ParamError, Params};
 
 /// A TCP flow whose parameters have been read, and what was given for it.
 pub(super) struct KnownTcp {
@@ -105,280 +96,19 @@ fn from_plan(known: &KnownTcp, request: &FlowRequest<'_>) -> Result<BuiltFlow, P
     let mut parts = plan.parts.clone();
     parts.push(data);
     Ok(BuiltFlow {
-        sender: plan.sender(
-            request.flow,
-            Timed::new(source, request.start),
-            request.stream("source"),
-            request.start,
-            request.stop,
-        ),
-        receiver: Some(plan.receiver()),
+        sender: plan
+            .sender(
+                request.flow,
+                Timed::new(source, request.start),
+                request.stream("source"),
+                request.start,
+                request.stop,
+            )
+            .into(),
+        receiver: Some(plan.receiver().into()),
         transport: Transport::Tcp,
         ns3_numbers,
         connections: 1,
         parts,
     })
-}
-
-/// A TCP flow whose parameters have been read: its endpoints can be made as often as they are wanted.
-pub(crate) struct TcpPlan {
-    params: TcpParams,
-    sack: Option<SackParams>,
-    rledbat: Option<RledbatParams>,
-    ecn: EcnUse,
-    control: cc::Maker,
-    parts: Vec<(&'static str, Resolved)>,
-}
-
-impl TcpPlan {
-    /// The parts, but for the data: each by name, with its dialect and parameters resolved.
-    pub(crate) fn parts(&self) -> &[(&'static str, Resolved)] {
-        &self.parts
-    }
-
-    /// Bytes of headers on the wire.
-    pub(crate) fn headers(&self) -> u32 {
-        u32::try_from(self.params.headers.get()).unwrap_or(u32::MAX)
-    }
-
-    pub(crate) fn sender(
-        &self,
-        flow: u32,
-        source: Timed,
-        rng: Stream,
-        start: Time,
-        stop: Option<Time>,
-    ) -> Endpoint {
-        let (params, cc) = (self.params.clone(), (self.control)());
-        match &self.sack {
-            Some(sack) => {
-                let sender = SackSender::new(SackConfig {
-                    flow,
-                    params,
-                    sack: sack.clone(),
-                    cc,
-                    source,
-                    rng,
-                    start,
-                    stop,
-                });
-                match self.rledbat {
-                    Some(_) => Endpoint::Rledbat(Box::new(RledbatSender::new(sender))),
-                    None => Endpoint::Sack(Box::new(sender)),
-                }
-            }
-            None => Endpoint::Tcp(TcpSender::new(TcpConfig {
-                flow,
-                params,
-                cc,
-                source,
-                rng,
-                start,
-                stop,
-            })),
-        }
-    }
-
-    pub(crate) fn receiver(&self) -> Endpoint {
-        match &self.sack {
-            Some(sack) => {
-                let receiver = SackReceiver::new(&self.params, sack, self.ecn);
-                match &self.rledbat {
-                    Some(rledbat) => {
-                        let params = LedbatPlusParams {
-                            target: rledbat.rledbat_target,
-                            ..LedbatPlusParams::default()
-                        };
-                        let control = AnyCc::LedbatPlus(Box::new(LedbatPlus::new(&params)));
-                        let mss = self.params.mss.get();
-                        let receiver = RledbatReceiver::new(receiver, control, mss, self.headers());
-                        Endpoint::RledbatReceiver(Box::new(receiver))
-                    }
-                    None => Endpoint::SackReceiver(Box::new(receiver)),
-                }
-            }
-            None => Endpoint::TcpReceiver(TcpReceiver::new(&self.params)),
-        }
-    }
-}
-
-/// The plan of the TCP flow called `name`, for a workload that says itself what is sent.
-///
-/// # Errors
-/// If there is no such flow, or a parameter does not exist or has a value that is not allowed.
-pub(crate) fn plan_tcp(
-    name: &str,
-    args: &[(String, String)],
-    dialect: Option<&str>,
-) -> Result<TcpPlan, ParamError> {
-    let kinds = || tcp_kinds().filter(|kind| kind.name != TAHOE);
-    let Some(kind) = kinds().find(|kind| kind.is_called(name)) else {
-        let names = || kinds().map(|kind| kind.name);
-        let list: Vec<&str> = names().collect();
-        let remedy = match nearest(name, names()) {
-            Some(near) => format!("did you mean {near:?}? (there are: {})", list.join(", ")),
-            None => format!("choose one of {}", list.join(", ")),
-        };
-        return Err(wrong(
-            "tcp",
-            UnitErrorKind::UnknownChoice,
-            name,
-            "a TCP flow, or quic",
-            remedy,
-        ));
-    };
-    let own = args.iter().find(|(key, _)| key == "dialect");
-    let dialect = own.map(|(_, name)| name.as_str()).or(dialect);
-    let mut args = args.to_vec();
-    if let Some(recovery) = kind.recovery {
-        if let Some((_, given)) = args.iter().find(|(key, _)| key == "recovery") {
-            return Err(fixed_by_name("recovery", given));
-        }
-        args.push(("recovery".to_owned(), recovery.to_owned()));
-    }
-    plan(&kind, &mut args, &[], dialect)
-}
-
-/// The plan of a TCP flow; `more` are the arguments that are not the transport's.
-fn plan(
-    kind: &TcpKind,
-    args: &mut Vec<(String, String)>,
-    more: &[&'static str],
-    dialect: Option<&str>,
-) -> Result<TcpPlan, ParamError> {
-    let cc_spec = congestion_control(kind, args)?;
-    let algorithm = cc::find(&cc_spec.name).map_err(|error| unknown_control(&error))?;
-    if kind.recovery.is_none()
-        && algorithm.name != DEFAULT_CC
-        && args.iter().all(|(key, _)| key != "recovery")
-    {
-        args.push(("recovery".to_owned(), SACK.to_owned()));
-    }
-    let selective: [&[ParamInfo]; 2] = match kind.may_be_selective() {
-        true => [SackParams::TABLE, RledbatParams::TABLE],
-        false => [&[], &[]],
-    };
-    let [sack, rledbat] = selective;
-    kind.refuse_selective(args, &[TcpParams::TABLE, algorithm.params])?;
-    algorithm.refuse_of_dialect(args)?;
-    SackParams::refuse_of_dialect(args)?;
-    check_keys(
-        args,
-        &[TcpParams::TABLE, sack, rledbat, algorithm.params],
-        more,
-    )?;
-    refuse_accurate_as_value(args)?;
-    let mut params: TcpParams = sojourn_units::build(
-        usable_dialect::<TcpParams>(dialect),
-        &pairs_of(args, TcpParams::TABLE),
-    )?;
-    params.check()?;
-    refuse_unselective(args, params.recovery, dialect)?;
-    let (control, cc_resolved) = control(algorithm, &cc_spec, args, dialect)?;
-    let traits = control().traits();
-    if traits.ecn != EcnUse::Classic {
-        refuse_without_marks(args, algorithm.name)?;
-        params.ecn = true;
-    }
-    let rledbat: RledbatParams = sojourn_units::build(None, &pairs_of(args, RledbatParams::TABLE))?;
-    if rledbat.rledbat {
-        refuse_beside_rledbat(args, traits.ecn, algorithm.name)?;
-    }
-    let sack = match params.recovery {
-        Recovery::Sack => Some(selective_params(args, dialect, &traits, algorithm.name)?),
-        recovery => {
-            refuse_needs_of_sack(recovery, rledbat.rledbat, traits.samples, algorithm.name)?;
-            None
-        }
-    };
-    params.ecn |= sack.as_ref().is_some_and(|sack| sack.accurate_ecn);
-    let mut parts = vec![("tcp", Resolved::of(&params))];
-    parts.extend(sack.as_ref().map(|sack| (SACK, Resolved::of(sack))));
-    if rledbat.rledbat {
-        parts.push((RLEDBAT, Resolved::of(&rledbat)));
-    }
-    parts.push((algorithm.name, cc_resolved));
-    Ok(TcpPlan {
-        params,
-        sack,
-        rledbat: rledbat.rledbat.then_some(rledbat),
-        ecn: traits.ecn,
-        control,
-        parts,
-    })
-}
-
-/// The maker of a congestion control, with the parameters of its specification and of the flow, and these as resolved.
-fn control(
-    algorithm: &'static cc::Algorithm,
-    cc_spec: &Spec,
-    args: &[(String, String)],
-    dialect: Option<&str>,
-) -> Result<(cc::Maker, Resolved), ParamError> {
-    let mut pairs = cc_spec.pairs();
-    pairs.extend(pairs_of(args, algorithm.params));
-    let known = |d: &&str| *d != "paper" || algorithm.dialects.iter().any(|info| info.name == *d);
-    let dialect = dialect.map(short_name).filter(known);
-    let resolved = Resolved::of_tables(algorithm.params, algorithm.dialects, dialect, &pairs);
-    let in_cc = |error| match error {
-        cc::BuildError::Param { error, .. } => error,
-        cc::BuildError::Unknown { given, .. } => unknown(&given),
-    };
-    let of_spec = |key: &str| cc_spec.args.iter().any(|(own, _)| own == key);
-    let within = |error: ParamError| match of_spec(error.key()) {
-        true => error.within(CC),
-        false => error,
-    };
-    let control = cc::prepare(algorithm.name, dialect, &pairs)
-        .map_err(in_cc)
-        .map_err(within)?;
-    Ok((control, resolved))
-}
-
-/// The parameters of selective acknowledgement, with what the congestion control needs of them.
-fn selective_params(
-    args: &[(String, String)],
-    dialect: Option<&str>,
-    traits: &Traits,
-    control: &str,
-) -> Result<SackParams, ParamError> {
-    let mut sack: SackParams = sojourn_units::build(
-        usable_dialect::<SackParams>(dialect),
-        &pairs_of(args, SackParams::TABLE),
-    )?;
-    sack.timestamps |= traits.timestamps;
-    check_marks(args, &sack, traits.ecn, control)?;
-    if traits.paces {
-        refuse_unpaced(args, control)?;
-        sack.pacing = true;
-    }
-    Ok(sack)
-}
-
-/// The name by which congestion controls know a dialect of the transport: releases differ (`rfc9293`, `rfc5681`).
-fn short_name(dialect: &str) -> &str {
-    let mut dialects = TcpParams::DIALECTS.iter();
-    dialects
-        .find(|info| info.release == dialect)
-        .map_or(dialect, |info| info.name)
-}
-
-/// The congestion control that the name of the flow fixes, or that `cc` gives, which is taken out of the arguments.
-fn congestion_control(
-    kind: &TcpKind,
-    args: &mut Vec<(String, String)>,
-) -> Result<Spec, ParamError> {
-    let given = args.iter().position(|(key, _)| key == CC);
-    match (kind.congestion_control, given) {
-        (Some(_), Some(index)) => Err(fixed_by_name(CC, &args[index].1)),
-        (Some(name), None) => Ok(Spec::new(name)),
-        (None, None) => Ok(Spec::new(DEFAULT_CC)),
-        (None, Some(index)) => {
-            let (_, text) = args.remove(index);
-            Spec::parse_text(&text).map_err(|error| ParamError::BadValue {
-                key: CC.to_owned(),
-                error,
-            })
-        }
-    }
 }

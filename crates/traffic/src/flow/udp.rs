@@ -1,11 +1,14 @@
 //! UDP flows: datagrams as a source writes them, to a passive sink.
 
+use super::arguments::{check_keys, pairs_of};
+use super::built::BuiltFlow;
 use super::data::spec;
+use super::kind::Transport;
 use super::ns3::NS3_24;
-use super::refusals::check_keys;
-use super::{BuiltFlow, FlowRequest, Transport, effective_dialect, pairs_of};
+use super::request::{FlowRequest, effective_dialect};
 use crate::endpoint::Endpoint;
-use crate::registry::{self, CatalogueEntry, Resolved};
+use crate::entry::{CatalogueEntry, Resolved};
+use crate::registry;
 use crate::timed::Timed;
 use sojourn_transport::ns3::PacketSink;
 use sojourn_transport::{UdpParams, UdpSender};
@@ -46,7 +49,7 @@ pub(super) fn build_udp(
     })
 }
 
-/// UDP has no dialects of its own account: one that it lacks is the source's business.
+/// The parameters of UDP. A dialect that UDP lacks is one of the source: UDP then has its default.
 pub(crate) fn udp_params(
     args: &[(String, String)],
     dialect: Option<&str>,

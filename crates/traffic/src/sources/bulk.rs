@@ -2,7 +2,7 @@
 //!
 //! ns-2's Application/FTP: `start` is endless, `produce N` writes N packets.
 
-use crate::registry::Entry;
+use crate::entry::Entry;
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Bytes, ParamError, Time, params};

@@ -5,7 +5,7 @@
 //! uniform in -1/2..1/2: a random walk about the grid, not jitter on it. Gaps of ns-3's OnOffApplication are whole nanoseconds.
 
 use super::pacer::Pacer;
-use crate::registry::{Entry, wrong};
+use crate::entry::{Entry, wrong};
 use sojourn_sim::{Stream, ns3_time};
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Bytes, Packets, ParamError, Rate, Ratio, Span, Time, UnitErrorKind, params};

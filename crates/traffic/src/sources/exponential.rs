@@ -4,7 +4,7 @@
 
 use super::cbr::missing_rate;
 use super::on_off::{Law, OnOff, Shape};
-use crate::registry::Entry;
+use crate::entry::Entry;
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Bytes, Packets, ParamError, Rate, Span, params};

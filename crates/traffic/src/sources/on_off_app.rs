@@ -10,7 +10,7 @@
 //!   described to its helper, which nothing draws from, then one for on and one for off periods.
 
 use super::cbr::missing_rate;
-use crate::registry::{Entry, wrong};
+use crate::entry::{Entry, wrong};
 use sojourn_sim::{Stream, ns3_time};
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Bytes, ParamError, Rate, Span, Time, UnitErrorKind, params};

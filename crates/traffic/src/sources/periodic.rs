@@ -7,7 +7,7 @@
 
 use super::cbr::missing_rate;
 use super::pacer::Pacer;
-use crate::registry::{Entry, wrong};
+use crate::entry::{Entry, wrong};
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Bytes, Packets, ParamError, Rate, Span, Time, UnitErrorKind, params};

@@ -6,7 +6,7 @@
 use super::cbr::missing_rate;
 use super::pacer::Pacer;
 use crate::num::{before_rounding_up, real, rounded_up};
-use crate::registry::Entry;
+use crate::entry::Entry;
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Bytes, Packets, ParamError, Rate, Span, Time, choice, params};

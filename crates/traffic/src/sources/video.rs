@@ -14,7 +14,7 @@
 //! every frame. A switch begins with a key frame. The rate itself follows the target whatever the level.
 
 use crate::num::real;
-use crate::registry::{Entry, wrong};
+use crate::entry::{Entry, wrong};
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Bytes, ParamError, Rate, Ratio, Span, Time, UnitErrorKind, choice, params};
@@ -485,7 +485,7 @@ fn kind_of(text: &str) -> Option<Kind> {
 /// # Errors
 /// With the number and text of a line that is none of these.
 pub fn points_of_file(text: &str) -> Result<String, String> {
-    crate::workload::points_of_lines(
+    crate::points::of_lines(
         text,
         "a kind of frame (I, P or B) and a size in bytes",
         |words| match words {

@@ -7,7 +7,7 @@
 //! checked against the Recommendation.
 
 use crate::num::{before_rounding_up, real, rounded_up};
-use crate::registry::{Entry, wrong};
+use crate::entry::{Entry, wrong};
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Packets, ParamError, Rate, Span, Time, UnitErrorKind, choice, params};

@@ -1,9 +1,9 @@
 //! When transfers arrive.
 
-use super::points;
 use super::sizes::{Sizes, unknown, unread};
+use crate::entry::wrong;
 use crate::num::real;
-use crate::registry::wrong;
+use crate::points;
 use sojourn_sim::Stream;
 use sojourn_units::{ParamError, Params, Rate, Span, Spec, UnitErrorKind, params};
 
@@ -96,23 +96,7 @@ impl Arrivals {
                 if !params.file.is_empty() {
                     return Err(inside(unread(&params.file)));
                 }
-                let given = [
-                    ("sizes", sizes.map(|_| "given".to_owned())),
-                    ("interval", offered.interval.map(|s| s.to_string())),
-                    ("load", offered.load.map(|load| load.to_string())),
-                ];
-                for (key, text) in given {
-                    if let Some(text) = text {
-                        let expected = "allowed beside a trace, which says when and how large";
-                        return Err(wrong(
-                            key,
-                            UnitErrorKind::UnknownChoice,
-                            &text,
-                            expected,
-                            "leave it out",
-                        ));
-                    }
-                }
+                refuse_beside_trace(sizes.is_some(), offered)?;
                 let points = points(&params.points).map_err(inside)?;
                 return Ok(Arrivals::Trace(points, 0));
             }
@@ -130,41 +114,7 @@ impl Arrivals {
                 "say how large the flows are, such as sizes=web_search or sizes=(exponential mean=50kB)",
             ));
         };
-        let mean = match (offered.interval, offered.load) {
-            (Some(interval), None) => interval.as_secs_f64(),
-            (None, Some(load)) if load > 0.0 => {
-                let rate = load * real(offered.capacity.as_bps()) / real(offered.shares.max(1));
-                8.0 * sizes.drawn_mean() / rate
-            }
-            (None, Some(load)) => {
-                return Err(wrong(
-                    "load",
-                    UnitErrorKind::Malformed,
-                    &load.to_string(),
-                    "a load above zero",
-                    "write such as load=60%",
-                ));
-            }
-            (Some(_), Some(load)) => {
-                return Err(wrong(
-                    "load",
-                    UnitErrorKind::UnknownChoice,
-                    &load.to_string(),
-                    "allowed beside interval",
-                    "keep one of them",
-                ));
-            }
-            (None, None) => {
-                return Err(wrong(
-                    "load",
-                    UnitErrorKind::Malformed,
-                    "none",
-                    "an offered load",
-                    "say how often flows arrive, such as load=60% or interval=10ms",
-                ));
-            }
-        };
-        Ok(make(mean, sizes))
+        Ok(make(offered.mean_gap(&sizes)?, sizes))
     }
 
     /// How many arrive within this time of the start, on average.
@@ -199,6 +149,60 @@ impl Arrivals {
                 Some((at.saturating_sub(last), bytes))
             }
         }
+    }
+}
+
+impl Offered {
+    /// The mean time between arrivals of transfers of these sizes, in seconds.
+    fn mean_gap(&self, sizes: &Sizes) -> Result<f64, ParamError> {
+        match (self.interval, self.load) {
+            (Some(interval), None) => Ok(interval.as_secs_f64()),
+            (None, Some(load)) if load > 0.0 => {
+                let rate = load * real(self.capacity.as_bps()) / real(self.shares.max(1));
+                Ok(8.0 * sizes.drawn_mean() / rate)
+            }
+            (None, Some(load)) => Err(wrong(
+                "load",
+                UnitErrorKind::Malformed,
+                &load.to_string(),
+                "a load above zero",
+                "write such as load=60%",
+            )),
+            (Some(_), Some(load)) => Err(wrong(
+                "load",
+                UnitErrorKind::UnknownChoice,
+                &load.to_string(),
+                "allowed beside interval",
+                "keep one of them",
+            )),
+            (None, None) => Err(wrong(
+                "load",
+                UnitErrorKind::Malformed,
+                "none",
+                "an offered load",
+                "say how often flows arrive, such as load=60% or interval=10ms",
+            )),
+        }
+    }
+}
+
+/// Refuses what a trace says itself.
+fn refuse_beside_trace(sizes: bool, offered: &Offered) -> Result<(), ParamError> {
+    let given = [
+        ("sizes", sizes.then(|| "given".to_owned())),
+        ("interval", offered.interval.map(|s| s.to_string())),
+        ("load", offered.load.map(|load| load.to_string())),
+    ];
+    let first = given.into_iter().find_map(|(key, text)| Some((key, text?)));
+    match first {
+        None => Ok(()),
+        Some((key, text)) => Err(wrong(
+            key,
+            UnitErrorKind::UnknownChoice,
+            &text,
+            "allowed beside a trace, which says when and how large",
+            "leave it out",
+        )),
     }
 }
 

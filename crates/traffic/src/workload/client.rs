@@ -4,15 +4,27 @@ use super::end::{End, Plan};
 use super::player::{Playback, Player};
 use super::sizes::{Counts, Sizes};
 use super::slots::{Alarms, SlotHost};
-use super::{Life, Transfer, TransferKind};
+use super::transfer::{Transfer, TransferKind};
 use sojourn_sim::{Agent, Host, Kind, Outgoing, Packet, Side, Stream, to_usize};
 use sojourn_transport::ReceiverReport;
-use sojourn_units::{Span, Time};
+use sojourn_units::{Span, Time, choice};
 use std::collections::VecDeque;
 
-/// How long a request waits for an answer before it is sent again, at first and at most (RFC 6298 sections 2.1 and 2.5).
+/// How long the user waits for an answer before the request is sent again, at first and at most (RFC 6298 sections 2.1 and 2.5).
 const FIRST_WAIT: Span = Span::from_secs(1);
 const LONGEST_WAIT: Span = Span::from_secs(60);
+
+choice! {
+    /// How long a connection lasts.
+    pub enum Life {
+        /// One response.
+        Request = "request",
+        /// One page.
+        Page = "page",
+        /// As long as the flow.
+        Session = "session",
+    }
+}
 
 /// What has arrived of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -201,7 +213,7 @@ impl Client {
         }
     }
 
-    /// Places for connections. Each has a timer for the connection and one for its request; the user's comes after all of them.
+    /// Places for connections. Each has a timer for the connection and one for its request. The timer of the user comes after all.
     fn connections(&self) -> u32 {
         u32::try_from(self.slots.len()).unwrap_or(u32::MAX)
     }
@@ -209,7 +221,7 @@ impl Client {
     /// A place gets a receiver for a new connection.
     fn listen(&mut self, slot: u32, number: u64) {
         self.alarms.clear(slot);
-        let end = self.plan.receiver();
+        let end = Some(self.plan.receiver());
         let place = &mut self.slots[to_usize(slot)];
         let old = std::mem::replace(&mut place.end, end);
         place.number = number;

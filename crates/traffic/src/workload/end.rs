@@ -1,9 +1,7 @@
 //! One end of one connection of a workload.
 
-use crate::endpoint::Endpoint;
-use crate::flow::{TcpPlan, plan_tcp};
-use crate::others::{QUIC, QuicPlan, plan_quic};
-use crate::registry::Resolved;
+use crate::entry::Resolved;
+use crate::flow::{QUIC, QuicPlan, TcpEnd, TcpPlan, plan_quic, plan_tcp};
 use crate::timed::Timed;
 use sojourn_sim::{Agent, Host, Packet, Stream};
 use sojourn_transport::{
@@ -12,7 +10,7 @@ use sojourn_transport::{
 };
 use sojourn_units::{ParamError, Spec, Time};
 
-/// What carries a workload: the ends of a connection can be made as often as they are wanted.
+/// What carries a workload. It makes the ends of any number of connections.
 pub(super) enum Plan {
     Tcp(Box<TcpPlan>),
     Quic(QuicPlan),
@@ -47,26 +45,26 @@ impl Plan {
     }
 
     /// The sending end of a connection that is opened at `start`.
-    pub(super) fn sender(&self, flow: u32, source: Timed, rng: Stream, start: Time) -> Option<End> {
+    pub(super) fn sender(&self, flow: u32, source: Timed, rng: Stream, start: Time) -> End {
         match self {
-            Plan::Tcp(plan) => End::of(plan.sender(flow, source, rng, start, None)),
+            Plan::Tcp(plan) => plan.sender(flow, source, rng, start, None).into(),
             Plan::Quic(plan) => {
                 let sender = plan.sender(flow, source, rng, start, None);
-                Some(End::Quic(Box::new(sender)))
+                End::Quic(Box::new(sender))
             }
         }
     }
 
     /// The receiving end.
-    pub(super) fn receiver(&self) -> Option<End> {
+    pub(super) fn receiver(&self) -> End {
         match self {
-            Plan::Tcp(plan) => End::of(plan.receiver()),
-            Plan::Quic(plan) => Some(End::QuicReceiver(Box::new(plan.receiver()))),
+            Plan::Tcp(plan) => plan.receiver().into(),
+            Plan::Quic(plan) => End::QuicReceiver(Box::new(plan.receiver())),
         }
     }
 }
 
-/// The endpoints that connections are made of: those of [`Endpoint`] that are no workload themselves.
+/// The ends that connections are made of.
 pub(super) enum End {
     Tcp(Box<TcpSender<Timed>>),
     TcpReceiver(Box<TcpReceiver>),
@@ -76,6 +74,19 @@ pub(super) enum End {
     RledbatReceiver(Box<RledbatReceiver>),
     Quic(Box<QuicSender<Timed>>),
     QuicReceiver(Box<QuicReceiver>),
+}
+
+impl From<TcpEnd> for End {
+    fn from(end: TcpEnd) -> End {
+        match end {
+            TcpEnd::Sender(end) => End::Tcp(Box::new(end)),
+            TcpEnd::Receiver(end) => End::TcpReceiver(Box::new(end)),
+            TcpEnd::Sack(end) => End::Sack(end),
+            TcpEnd::SackReceiver(end) => End::SackReceiver(end),
+            TcpEnd::Rledbat(end) => End::Rledbat(end),
+            TcpEnd::RledbatReceiver(end) => End::RledbatReceiver(end),
+        }
+    }
 }
 
 macro_rules! each {
@@ -94,19 +105,6 @@ macro_rules! each {
 }
 
 impl End {
-    /// The end that an endpoint is; `None` for what no plan of a TCP flow makes.
-    fn of(endpoint: Endpoint) -> Option<End> {
-        match endpoint {
-            Endpoint::Tcp(end) => Some(End::Tcp(Box::new(end))),
-            Endpoint::TcpReceiver(end) => Some(End::TcpReceiver(Box::new(end))),
-            Endpoint::Sack(end) => Some(End::Sack(end)),
-            Endpoint::SackReceiver(end) => Some(End::SackReceiver(end)),
-            Endpoint::Rledbat(end) => Some(End::Rledbat(end)),
-            Endpoint::RledbatReceiver(end) => Some(End::RledbatReceiver(end)),
-            _ => None,
-        }
-    }
-
     pub(super) fn on_start<H: Host>(&mut self, host: &mut H) {
         each!(self, end => end.on_start(host));
     }

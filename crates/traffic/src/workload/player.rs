@@ -142,7 +142,7 @@ impl Player {
     /// If the buffer cannot hold what must be there before the picture moves.
     pub(super) fn new(config: PlayerConfig) -> Result<Player, ParamError> {
         let too_small = |key: &'static str, given: Span, remedy: &str| {
-            crate::registry::wrong(
+            crate::entry::wrong(
                 key,
                 UnitErrorKind::Malformed,
                 &given.to_string(),

@@ -32,7 +32,7 @@ pub struct Server {
     first: u32,
     plan: Plan,
     slots: Vec<Slot>,
-    /// Places without a connection, that of the longest ago first.
+    /// Places without a connection; the one that has been free for the longest comes first.
     free: VecDeque<u32>,
     /// Transfers that wait for a place: number and bytes.
     waiting: VecDeque<(u64, u64)>,
@@ -182,16 +182,14 @@ impl Server {
         }
     }
 
-    /// A new connection in a place, which sends so much.
+    /// A new connection in a place, which sends `bytes`.
     fn open<H: Host>(&mut self, slot: u32, number: u64, bytes: u64, host: &mut H) {
         self.close(slot);
         let now = host.now();
         let source = Timed::new(AnySource::Bulk(Bulk::of(bytes)), now);
         // A transfer draws nothing.
         let rng = Stream::derive(0, 0, "");
-        let Some(mut end) = self.plan.sender(self.first + slot, source, rng, now) else {
-            return;
-        };
+        let mut end = self.plan.sender(self.first + slot, source, rng, now);
         let place = &mut self.slots[to_usize(slot)];
         place.number = number;
         place.requests = 1;

@@ -6,9 +6,9 @@
 //! ns-2 scripts that later studies share (`CDF_dctcp.tcl`, `CDF_vl2.tcl`), whose means they state as 1 711 250 and
 //! 12 658 199 bytes.
 
-use super::points;
+use crate::entry::wrong;
 use crate::num::real;
-use crate::registry::wrong;
+use crate::points;
 use sojourn_sim::Stream;
 use sojourn_units::{
     Bytes, ParamError, ParamInfo, ParamValue, Params, Spec, UnitErrorKind, nearest, params,

@@ -1,32 +1,14 @@
-//! What is refused, and what to write instead: names that do not exist, and parameters that cannot be had together.
+//! What is refused of TCP, and what to write instead: parameters that cannot be had together.
 
-use super::kinds::{CC, TcpKind, flow_kinds};
-use super::pairs_of;
-use crate::registry::{usable_dialect, wrong};
-use sojourn_cc::{EcnUse, registry as cc};
+use super::names::TcpKind;
+use crate::entry::{usable_dialect, wrong};
+use crate::flow::arguments::{gives, pairs_of};
+use sojourn_cc::EcnUse;
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::sack::{Machine, ReceiverEcn};
 use sojourn_transport::tcp::Recovery;
 use sojourn_transport::{RledbatParams, SackParams, TcpParams};
-use sojourn_units::{ParamError, ParamInfo, Params, UnitErrorKind, nearest};
-
-pub(super) fn unknown(name: &str) -> ParamError {
-    let kinds = flow_kinds();
-    let names = || kinds.iter().map(|kind| kind.name);
-    let list: Vec<&str> = names().collect();
-    let list = list.join(", ");
-    let remedy = match nearest(name, names()) {
-        Some(near) => format!("did you mean {near:?}? (flows: {list})"),
-        None => format!("choose one of {list}"),
-    };
-    wrong(
-        "flow",
-        UnitErrorKind::UnknownChoice,
-        name,
-        "a kind of flow",
-        remedy,
-    )
-}
+use sojourn_units::{ParamError, ParamInfo, Params, UnitErrorKind};
 
 impl TcpKind {
     /// Refuses what only selective acknowledgement has, where the name of the flow fixes that losses are repaired without.
@@ -51,23 +33,6 @@ impl TcpKind {
             }),
             None => Ok(()),
         }
-    }
-}
-
-/// Checks that ECN was not turned off for a congestion control that lives by marks.
-pub(crate) fn refuse_without_marks(
-    args: &[(String, String)],
-    control: &str,
-) -> Result<(), ParamError> {
-    match gives(args, "ecn", "false") {
-        true => Err(wrong(
-            "ecn",
-            UnitErrorKind::UnknownChoice,
-            "false",
-            &format!("allowed with {control}, which lives by marks"),
-            "leave it out, or take another congestion control",
-        )),
-        false => Ok(()),
     }
 }
 
@@ -178,26 +143,6 @@ pub(super) fn refuse_unpaced(args: &[(String, String)], control: &str) -> Result
     }
 }
 
-/// The error of a congestion control that does not exist.
-pub(crate) fn unknown_control(error: &cc::BuildError) -> ParamError {
-    let (given, nearest) = match error {
-        cc::BuildError::Unknown { given, nearest } => (given.as_str(), *nearest),
-        cc::BuildError::Param { algorithm, .. } => (*algorithm, None),
-    };
-    let names: Vec<&str> = sojourn_cc::ALGORITHMS.iter().map(|a| a.name).collect();
-    let remedy = match nearest {
-        Some(near) => format!("did you mean {near:?}? (there are: {})", names.join(", ")),
-        None => format!("choose one of {}", names.join(", ")),
-    };
-    wrong(
-        CC,
-        UnitErrorKind::UnknownChoice,
-        given,
-        "a congestion control",
-        remedy,
-    )
-}
-
 pub(super) fn fixed_by_name(key: &str, given: &str) -> ParamError {
     wrong(
         key,
@@ -206,37 +151,6 @@ pub(super) fn fixed_by_name(key: &str, given: &str) -> ParamError {
         "open to choice: the name of the flow fixes it",
         "leave it out, or name the flow tcp",
     )
-}
-
-/// Refuses what no part of a flow declares, and what is given twice.
-pub(crate) fn check_keys(
-    args: &[(String, String)],
-    tables: &[&'static [ParamInfo]],
-    more: &[&'static str],
-) -> Result<(), ParamError> {
-    let allowed: Vec<&'static str> = tables
-        .iter()
-        .flat_map(|table| table.iter().map(|info| info.name))
-        .chain(more.iter().copied())
-        .collect();
-    for (index, (key, text)) in args.iter().enumerate() {
-        if key != "dialect" && !allowed.contains(&key.as_str()) {
-            return Err(ParamError::UnknownKey {
-                key: key.clone(),
-                given: text.clone(),
-                nearest: nearest(key, allowed.iter().copied()),
-                allowed,
-            });
-        }
-        if let Some((_, first)) = args[..index].iter().find(|(earlier, _)| earlier == key) {
-            return Err(ParamError::Repeated {
-                key: key.clone(),
-                first: first.clone(),
-                second: text.clone(),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Refuses `ecn=accurate`, which is how others say it.
@@ -306,9 +220,4 @@ pub(super) fn refuse_needs_of_sack(
         ));
     }
     Ok(())
-}
-
-/// Whether that value is given for a parameter.
-fn gives(args: &[(String, String)], key: &str, text: &str) -> bool {
-    args.iter().any(|(k, given)| k == key && given == text)
 }

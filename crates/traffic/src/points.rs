@@ -1,10 +1,10 @@
-//! Points in a parameter, and the files that they come from.
+//! Points in the text of a parameter, and the files that they come from.
 
-use crate::registry::wrong;
+use crate::entry::wrong;
 use sojourn_units::{ParamError, UnitErrorKind};
 
 /// The error of points that are not what is expected.
-pub(super) fn refused(given: &str, expected: &str, remedy: &str) -> ParamError {
+pub(crate) fn refused(given: &str, expected: &str, remedy: &str) -> ParamError {
     wrong("points", UnitErrorKind::Malformed, given, expected, remedy)
 }
 
@@ -12,7 +12,7 @@ pub(super) fn refused(given: &str, expected: &str, remedy: &str) -> ParamError {
 ///
 /// # Errors
 /// Of a pair that `read` does not take for `expected`.
-pub(super) fn pairs<'a, T>(
+pub(crate) fn pairs<'a, T>(
     text: &'a str,
     expected: &str,
     remedy: &str,
@@ -31,7 +31,7 @@ pub(super) fn pairs<'a, T>(
         .collect()
 }
 
-/// Such a text from the lines of a file, whose words are parted by spaces, commas, semicolons or tabs. Lines that begin with `#`
+/// Such a text from the lines of a file. Spaces, commas, semicolons or tabs separate the words of a line. Lines that begin with `#`
 /// are comments.
 ///
 /// # Errors
