@@ -1,5 +1,6 @@
 //! Reference pages, generated from the declarations: what scenario files may say.
 
+mod auditor;
 #[cfg(test)]
 mod compared;
 mod flows;
@@ -16,6 +17,7 @@ use sojourn_study::expect::expectation;
 use sojourn_study::validate::trajectories;
 use sojourn_units::Spec;
 
+use auditor::auditor_markdown;
 use markdown::{cell, params_markdown};
 use results::{metrics_markdown, results_markdown};
 use traces::traces_markdown;
@@ -24,6 +26,7 @@ use traces::traces_markdown;
 pub(crate) fn pages() -> Vec<(String, String)> {
     let mut pages = vec![
         ("metrics.md".to_owned(), metrics_markdown()),
+        ("auditor.md".to_owned(), auditor_markdown()),
         ("reference/results.md".to_owned(), results_markdown()),
         ("reference/traces.md".to_owned(), traces_markdown()),
         ("reference/scenario.md".to_owned(), scenario_markdown()),

@@ -67,6 +67,7 @@
 mod error;
 mod figure;
 mod html;
+mod kind;
 mod load;
 mod markdown;
 mod number;
@@ -79,13 +80,14 @@ mod table;
 
 pub use error::ReportError;
 pub use figure::{vega_lite, vega_lite_with};
+pub use kind::Kind;
 pub use load::{ID_RULE, SUMMARY_FILE, is_id, load};
 pub use palette::{Palette, Theme};
 pub use picture::{Drawn, Panel, Picture, svg};
 pub use plain::{csv_cell, shell_word};
 pub use render::{Rendered, render};
 pub use summary::{
-    Algorithm, Align, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Kind, Note,
-    Param, Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Summary, Table, Text,
+    Algorithm, Align, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Note, Param,
+    Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Summary, Table, Text,
 };
 pub use table::{csv_table, markdown_table, text_table};

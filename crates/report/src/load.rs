@@ -9,8 +9,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::{Misfit, ReportError, nearest};
+use crate::figure::form;
 use crate::summary::{
-    Block, Cell, Figure, Heading, Kind, SCHEMA_VERSION, Scale, Summary, Table, Text, label_of,
+    Block, Cell, Figure, Heading, SCHEMA_VERSION, Scale, Summary, Table, Text, label_of,
 };
 
 /// Name of the file that `study` writes into a result directory.
@@ -239,45 +240,8 @@ fn check_figure(figure: &Figure, key: &str) -> Result<(), Misfit> {
             "give both, or neither",
         ));
     }
-    if figure.kind == Kind::Range && figure.y_low.is_none() {
-        return Err(Misfit::new(
-            key,
-            "kind `range` has no `y_low` and `y_high`",
-            "name the fields of the two ends of each bar",
-        ));
-    }
-    if matches!(figure.y.scale, Scale::Category | Scale::Time) {
-        return Err(Misfit::new(
-            format!("{key}.y.scale"),
-            "a vertical axis is `linear` or `log`",
-            "",
-        ));
-    }
-    if figure.kind == Kind::Bars && figure.y.scale == Scale::Log {
-        return Err(Misfit::new(
-            format!("{key}.y.scale"),
-            "kind `bars` starts at zero, which a logarithmic axis does not have",
-            "use kind `points`",
-        ));
-    }
-    if matches!(figure.kind, Kind::Cdf | Kind::Time | Kind::Scatter)
-        && figure.x.scale == Scale::Category
-    {
-        return Err(Misfit::new(
-            format!("{key}.x.scale"),
-            format!(
-                "kind `{}` needs numbers along x, not categories",
-                figure.kind.name()
-            ),
-            "use `linear`, `log` or `time`, or kind `points`",
-        ));
-    }
-    if figure.kind != Kind::Scatter && !figure.outlines.is_empty() {
-        return Err(Misfit::new(
-            format!("{key}.outlines"),
-            format!("kind `{}` has no outlines", figure.kind.name()),
-            "leave them out, or use kind `scatter`",
-        ));
+    if let Some((place, problem, remedy)) = form(figure.kind).refuses(figure) {
+        return Err(Misfit::new(format!("{key}{place}"), problem, remedy));
     }
     check_rows(figure, &figure.rows, &format!("{key}.rows"))?;
     for (index, outline) in figure.outlines.iter().enumerate() {

@@ -7,6 +7,8 @@ use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor, value::MapAcc
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::kind::Kind;
+
 /// The version of `summary.json` that this crate reads.
 pub const SCHEMA_VERSION: u64 = 1;
 
@@ -335,41 +337,6 @@ pub struct Figure {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
 fn is_false(value: &bool) -> bool {
     !value
-}
-
-/// How the rows of a figure are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Bars from zero, grouped by series, with whiskers.
-    Bars,
-    /// Points with whiskers, side by side on a category axis.
-    Points,
-    /// Lines through points, with a band.
-    Lines,
-    /// Floating bars from `y_low` to `y_high` with a tick at `y`.
-    Range,
-    /// Cumulative distributions, as steps.
-    Cdf,
-    /// Values over time.
-    Time,
-    /// A cloud of points.
-    Scatter,
-}
-
-impl Kind {
-    /// The name in `summary.json`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bars => "bars",
-            Self::Points => "points",
-            Self::Lines => "lines",
-            Self::Range => "range",
-            Self::Cdf => "cdf",
-            Self::Time => "time",
-            Self::Scatter => "scatter",
-        }
-    }
 }
 
 /// An axis of a figure.

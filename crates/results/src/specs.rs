@@ -3,6 +3,77 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use sojourn_units::choice;
+
+/// Hands the list of kinds of figures to a macro: the file in `figure/` of the study crate, the variant, the word of study files, and
+/// what is drawn.
+#[macro_export]
+macro_rules! for_each_figure_kind {
+    ($then:ident) => {
+        $then! {
+            bars::Bars = "bars", "Bars from zero, with intervals.";
+            points::Points = "points", "Points with intervals.";
+            lines::Lines = "lines", "A line with a band.";
+            range::Range = "range", "Floating bars from y_low to y_high, with a tick at y.";
+            cdf::Cdf = "cdf", "Distribution of sojourn times, one-way delays, flow completion times, slowdowns or page load times, over all replications.";
+            sizes::Sizes = "sizes", "Flow completion times or slowdowns by the size of the flow, with intervals.";
+            time::Time = "time", "A recorded time series of the first replication.";
+            scatter::Scatter = "scatter", "One point per replication, y over x.";
+            ellipse::Ellipse = "ellipse", "A scatter with the ellipse of one standard deviation around the replications of each point.";
+        }
+    };
+}
+
+macro_rules! declare {
+    ($($file:ident :: $Kind:ident = $word:literal, $doc:literal;)*) => {
+        choice! {
+            /// How a figure is drawn.
+            pub enum FigureKind {
+                $(#[doc = $doc] $Kind = $word,)*
+            }
+        }
+    };
+}
+for_each_figure_kind!(declare);
+
+choice! {
+    /// How values become positions on an axis.
+    pub enum AxisScale {
+        /// One place per level.
+        Category = "category",
+        /// In proportion.
+        Linear = "linear",
+        /// By logarithm.
+        Log = "log",
+    }
+}
+
+/// A choice is written as its word, and has a default.
+macro_rules! by_word {
+    ($Choice:ident, $default:ident) => {
+        impl Default for $Choice {
+            fn default() -> Self {
+                $Choice::$default
+            }
+        }
+
+        impl Serialize for $Choice {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $Choice {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                String::deserialize(from)?
+                    .parse()
+                    .map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+by_word!(FigureKind, Points);
+by_word!(AxisScale, Linear);
 
 /// A table that a study asks for.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -44,8 +115,8 @@ pub struct FigureSpec {
     pub title: String,
     /// What it shows, in Markdown.
     pub caption: String,
-    /// How it is drawn: the name of a kind of figure.
-    pub kind: String,
+    /// How it is drawn.
+    pub kind: FigureKind,
     /// The experiment.
     pub experiment: String,
     /// The factor, or of a scatter or an ellipse the metric, on the x axis.
@@ -67,10 +138,10 @@ pub struct FigureSpec {
     pub only: BTreeMap<String, String>,
     /// Published values are drawn, too.
     pub published: bool,
-    /// Scale of the x axis: `linear` or `log`, say.
-    pub x_scale: String,
-    /// Scale of the y axis: `linear` or `log`, say.
-    pub y_scale: String,
+    /// Scale of the x axis.
+    pub x_scale: AxisScale,
+    /// Scale of the y axis.
+    pub y_scale: AxisScale,
 }
 
 /// One published value. Numbers are in the unit in which the metric is stored.

@@ -2,6 +2,8 @@
 
 pub mod auditor;
 pub mod expect;
+mod factors;
+mod figure;
 pub mod rerun;
 pub mod starter;
 pub mod study;

@@ -10,8 +10,9 @@ mod figures;
 mod receivers;
 mod settings;
 mod tables;
-mod transfers;
-mod wanted;
+pub(crate) mod transfers;
+mod usual;
+pub(crate) mod wanted;
 
 use std::path::{Path, PathBuf};
 

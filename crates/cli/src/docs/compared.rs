@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use sojourn_study::auditor;
+use sojourn_study::auditor::RULES;
 
+use super::auditor::auditor_markdown;
 use super::results::{metrics_markdown, results_markdown};
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
@@ -32,12 +33,18 @@ fn the_page_on_result_files_is_what_is_declared() {
 }
 
 #[test]
-fn every_rule_of_the_auditor_has_a_section() {
-    let page = fs::read_to_string(Path::new(DOCS).join("auditor.md")).expect("the page");
-    let sections: Vec<&str> = page
-        .lines()
-        .filter_map(|line| line.strip_prefix("## "))
-        .collect();
-    let rules: Vec<&str> = auditor::RULES.iter().map(|(rule, _)| *rule).collect();
-    assert_eq!(sections, rules);
+fn the_page_on_the_auditor_is_what_its_rules_say() {
+    compare("auditor.md", &auditor_markdown());
+}
+
+#[test]
+fn a_rule_of_the_auditor_says_first_what_it_looks_for() {
+    for rule in RULES {
+        let page = rule.page();
+        assert!(
+            page.starts_with('*') && page.contains(".*"),
+            "{}",
+            rule.name()
+        );
+    }
 }

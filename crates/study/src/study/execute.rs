@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::Serialize;
-use sojourn_report::{Note, Severity};
 use sojourn_results::directory::{ResultDir, ResultSet, Run, TIMING_FILE, Taking};
 use sojourn_results::hold::{Hold, host};
 use sojourn_results::manifest::Manifest;
@@ -319,14 +318,8 @@ fn gather(
 
 /// Adds the auditor's notes, in the directory, too.
 fn audited(mut results: ResultSet, notes: &[String]) -> Result<ResultSet> {
-    let mut all: Vec<Note> = auditor::audit(&results);
-    all.extend(notes.iter().map(|text| Note {
-        rule: auditor::DIALECT_FALLBACK.to_owned(),
-        severity: Severity::Info,
-        text: text.clone(),
-        help: None,
-    }));
-    results.set_notes(all)?;
+    let found = auditor::audit(&results, notes);
+    results.set_notes(found)?;
     Ok(results)
 }
 

@@ -1,6 +1,7 @@
 //! The keys of study files beside those of a scenario: each table's, declared once.
 
-use sojourn_units::{ParamInfo, Params, choice, params};
+use sojourn_results::specs::{AxisScale, FigureKind};
+use sojourn_units::{ParamInfo, Params, params};
 
 /// Top-level keys that a study has beside those of a scenario.
 pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];
@@ -67,42 +68,6 @@ params! {
         published: bool = "false", source "Sojourn's choice";
         /// Values are printed with so many significant digits, and a footnote says how many of the published ones they equal.
         exact: Option<u64> = "none", range "1".."17", source "Sojourn's choice";
-    }
-}
-
-choice! {
-    /// How a figure is drawn.
-    pub enum FigureKind {
-        /// Bars from zero, with intervals.
-        Bars = "bars",
-        /// Points with intervals.
-        Points = "points",
-        /// A line with a band.
-        Lines = "lines",
-        /// Floating bars from y_low to y_high, with a tick at y.
-        Range = "range",
-        /// Distribution of sojourn times, one-way delays, flow completion times, slowdowns or page load times, over all replications.
-        Cdf = "cdf",
-        /// Flow completion times or slowdowns by the size of the flow, with intervals.
-        Sizes = "sizes",
-        /// A recorded time series of the first replication.
-        Time = "time",
-        /// One point per replication, y over x.
-        Scatter = "scatter",
-        /// A scatter with the ellipse of one standard deviation around the replications of each point.
-        Ellipse = "ellipse",
-    }
-}
-
-choice! {
-    /// How values become positions on an axis.
-    pub enum AxisScale {
-        /// One place per level.
-        Category = "category",
-        /// In proportion.
-        Linear = "linear",
-        /// By logarithm.
-        Log = "log",
     }
 }
 

@@ -103,7 +103,7 @@ fn bins<'a>(wanted: &Wanted<'a>, point: &PointInfo) -> Vec<Bin<'a>> {
 }
 
 /// The table of flow completion times by size, if there are any.
-pub(super) fn table(wanted: &Wanted<'_>) -> Option<Table> {
+pub(crate) fn table(wanted: &Wanted<'_>) -> Option<Table> {
     let factors = &wanted.experiment.factors;
     let mut columns: Vec<_> = factors.iter().map(factor_column).collect();
     columns.push(text_column("flows", "Flows"));
@@ -142,7 +142,7 @@ pub(super) fn table(wanted: &Wanted<'_>) -> Option<Table> {
 }
 
 /// Every number of that table.
-pub(super) fn records(wanted: &Wanted<'_>) -> Vec<Record> {
+pub(crate) fn records(wanted: &Wanted<'_>) -> Vec<Record> {
     let mut all = Vec::new();
     for point in wanted.points() {
         for bin in bins(wanted, point) {
@@ -171,12 +171,12 @@ pub(super) fn records(wanted: &Wanted<'_>) -> Vec<Record> {
 }
 
 /// The names of the bins, in order.
-pub(super) fn bin_names() -> Vec<String> {
+pub(crate) fn bin_names() -> Vec<String> {
     BINS.iter().map(|(_, name)| (*name).to_owned()).collect()
 }
 
 /// Rows of a figure of a statistic over sizes at a point, each with its label and whether its interval was cut; `of` is a label.
-pub(super) fn over_sizes(
+pub(crate) fn over_sizes(
     wanted: &Wanted<'_>,
     point: &PointInfo,
     name: &str,
@@ -217,7 +217,7 @@ fn range(name: &str) -> (f64, f64) {
 }
 
 /// Title and unit of a statistic over sizes.
-pub(super) fn title_of(name: &str) -> (&'static str, Unit) {
+pub(crate) fn title_of(name: &str) -> (&'static str, Unit) {
     let found = SIZE_STATISTICS.iter().find(|column| column.0 == name);
     found.map_or(("", Unit::Index), |column| (column.1, column.2))
 }

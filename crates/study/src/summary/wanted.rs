@@ -33,16 +33,16 @@ pub struct Record {
 }
 
 /// What is to be shown of an experiment.
-pub(super) struct Wanted<'a> {
-    pub(super) results: &'a ResultSet,
-    pub(super) experiment: &'a ExperimentInfo,
-    pub(super) names: Names,
+pub(crate) struct Wanted<'a> {
+    pub(crate) results: &'a ResultSet,
+    pub(crate) experiment: &'a ExperimentInfo,
+    pub(crate) names: Names,
     /// The points in which nothing is random, by number.
-    pub(super) exact: BTreeSet<u64>,
+    pub(crate) exact: BTreeSet<u64>,
 }
 
 impl<'a> Wanted<'a> {
-    pub(super) fn of(results: &'a ResultSet, experiment: &'a ExperimentInfo) -> Wanted<'a> {
+    pub(crate) fn of(results: &'a ResultSet, experiment: &'a ExperimentInfo) -> Wanted<'a> {
         let mut names = JoinedNames::default();
         let mut exact = BTreeSet::new();
         for point in results.manifest.points_of(&experiment.name) {
@@ -61,7 +61,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    pub(super) fn points(&self) -> Vec<&'a PointInfo> {
+    pub(crate) fn points(&self) -> Vec<&'a PointInfo> {
         self.results
             .manifest
             .points
@@ -71,7 +71,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// The levels of a point, in the order of the factors.
-    pub(super) fn levels(&self, point: &PointInfo) -> Vec<(String, String)> {
+    pub(crate) fn levels(&self, point: &PointInfo) -> Vec<(String, String)> {
         let factors = self.experiment.factors.iter();
         factors
             .filter_map(|factor| {
@@ -81,12 +81,12 @@ impl<'a> Wanted<'a> {
     }
 
     /// A metric that a study asks for; it was checked when the study was read.
-    pub(super) fn parse(&self, text: &str, of: Option<&str>) -> Option<Asked> {
+    pub(crate) fn parse(&self, text: &str, of: Option<&str>) -> Option<Asked> {
         Asked::parse(text, of, &self.names).ok()
     }
 
     /// Every metric that the tables of the experiment show.
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         let tables = self.results.manifest.tables.iter();
         let mut all: Vec<Asked> = Vec::new();
         for table in tables.filter(|table| table.experiment == self.experiment.name) {
@@ -106,7 +106,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// Whether the experiment has no factor but one under comparison, so that its points fit side by side.
-    pub(super) fn is_one_comparison(&self) -> bool {
+    pub(crate) fn is_one_comparison(&self) -> bool {
         match self.experiment.factors.as_slice() {
             [] => true,
             [factor] => factor.compare,
@@ -115,7 +115,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// What is shown of each of many points where a study does not say.
-    pub(super) fn brief_metrics(&self) -> Vec<Asked> {
+    pub(crate) fn brief_metrics(&self) -> Vec<Asked> {
         let texts = [
             "utilization_ratio",
             "goodput_bps_sum",
@@ -133,7 +133,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// What is shown of transfers where there are some and a study does not say.
-    pub(super) fn transfer_metrics(&self) -> &'static [&'static str] {
+    pub(crate) fn transfer_metrics(&self) -> &'static [&'static str] {
         let flows = || {
             let points = self.points().into_iter();
             let runs = points.flat_map(|point| self.results.of_point(point.point));
@@ -164,7 +164,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// What is shown of media where there is some and a study does not say.
-    pub(super) fn media_metrics(&self) -> Vec<&'static str> {
+    pub(crate) fn media_metrics(&self) -> Vec<&'static str> {
         let media = || {
             let points = self.points().into_iter();
             let runs = points.flat_map(|point| self.results.of_point(point.point));
@@ -197,7 +197,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// What is shown of a comparison where a study does not say.
-    pub(super) fn default_metrics(&self) -> Vec<Asked> {
+    pub(crate) fn default_metrics(&self) -> Vec<Asked> {
         const MOST_LABELS: usize = 6;
         let mut texts: Vec<String> = vec!["utilization_ratio".to_owned()];
         let labels: Vec<&String> = self.forward_labels();
@@ -249,14 +249,14 @@ impl<'a> Wanted<'a> {
     }
 
     /// Label and direction of each flow of the first run.
-    pub(super) fn first_flows(&self) -> impl Iterator<Item = (&'a String, bool)> {
+    pub(crate) fn first_flows(&self) -> impl Iterator<Item = (&'a String, bool)> {
         let first = self.points().first().map(|point| point.point);
         let run = first.and_then(|point| self.results.of_point(point).next());
         run.into_iter()
             .flat_map(|run| run.flows.iter().map(|flow| (&flow.label, flow.forward)))
     }
 
-    pub(super) fn forward_labels(&self) -> Vec<&'a String> {
+    pub(crate) fn forward_labels(&self) -> Vec<&'a String> {
         let mut labels: Vec<&String> = Vec::new();
         for (label, forward) in self.first_flows() {
             if forward && !labels.contains(&label) {
@@ -266,7 +266,7 @@ impl<'a> Wanted<'a> {
         labels
     }
 
-    pub(super) fn any_marks(&self) -> bool {
+    pub(crate) fn any_marks(&self) -> bool {
         let points = self.points();
         let runs = points
             .iter()
@@ -276,7 +276,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// The value of a metric in each replication of a point.
-    pub(super) fn values(&self, point: &PointInfo, asked: &Asked) -> Vec<Option<f64>> {
+    pub(crate) fn values(&self, point: &PointInfo, asked: &Asked) -> Vec<Option<f64>> {
         self.results
             .of_point(point.point)
             .map(|run| asked.value(run))
@@ -284,7 +284,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// The mean of a metric over the replications of a point, with its interval.
-    pub(super) fn estimate(&self, point: &PointInfo, asked: &Asked) -> Option<Estimate> {
+    pub(crate) fn estimate(&self, point: &PointInfo, asked: &Asked) -> Option<Estimate> {
         if asked.pooled {
             let runs: Vec<_> = self.results.of_point(point.point).collect();
             let n = u64::try_from(runs.len()).unwrap_or(u64::MAX);
@@ -299,7 +299,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// The interval of a metric at a point, as a figure draws it.
-    pub(super) fn band(
+    pub(crate) fn band(
         &self,
         point: &PointInfo,
         asked: &Asked,
@@ -310,7 +310,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// The mean of the values that the replications of a point have, with its interval; without one where nothing is random.
-    pub(super) fn of_values(&self, point: &PointInfo, values: &[f64]) -> Option<Estimate> {
+    pub(crate) fn of_values(&self, point: &PointInfo, values: &[f64]) -> Option<Estimate> {
         let estimate = Estimate::of(values)?;
         Some(match self.is_exact(point) {
             true => Estimate::exact(estimate.mean, estimate.n),
@@ -319,12 +319,12 @@ impl<'a> Wanted<'a> {
     }
 
     /// Whether nothing is random at a point.
-    pub(super) fn is_exact(&self, point: &PointInfo) -> bool {
+    pub(crate) fn is_exact(&self, point: &PointInfo) -> bool {
         self.exact.contains(&point.point)
     }
 
     /// The mean difference of a metric between two points, replication by replication.
-    pub(super) fn difference(
+    pub(crate) fn difference(
         &self,
         a: &PointInfo,
         b: &PointInfo,
@@ -346,23 +346,23 @@ impl<'a> Wanted<'a> {
     }
 
     /// A cell with an estimate, in the unit that is shown.
-    pub(super) fn cell(&self, estimate: Option<Estimate>, asked: &Asked) -> Cell {
+    pub(crate) fn cell(&self, estimate: Option<Estimate>, asked: &Asked) -> Cell {
         shown(estimate, asked.unit())
     }
 }
 
 /// An interval as a figure draws it: no farther than the values that the quantity can have.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Band {
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Band {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
     /// The interval reaches farther.
-    pub(super) cut: bool,
+    pub(crate) cut: bool,
 }
 
 impl Band {
     /// The band of an estimate between the least and the greatest value that there can be; `None` without an interval.
-    pub(super) fn of(estimate: &Estimate, (least, greatest): (f64, f64)) -> Option<Band> {
+    pub(crate) fn of(estimate: &Estimate, (least, greatest): (f64, f64)) -> Option<Band> {
         let half = estimate.half_width?;
         let (low, high) = (estimate.mean - half, estimate.mean + half);
         let drawn = (low.max(least), high.min(greatest));
@@ -377,7 +377,7 @@ impl Band {
 }
 
 /// A cell with an estimate, in the unit that is shown.
-pub(super) fn shown(estimate: Option<Estimate>, unit: Unit) -> Cell {
+pub(crate) fn shown(estimate: Option<Estimate>, unit: Unit) -> Cell {
     estimate.map_or(Cell::Empty, |estimate| {
         Cell::Estimate(Shown {
             value: unit.show(estimate.mean),

@@ -173,7 +173,7 @@ fn a_rate_at_which_a_packet_outlasts_it_is_told() {
          [[changes]]\nat = \"6s\"\nlink = \"left-right\"\nrate = \"2Mbps\"\n",
     );
     let executed = execute(&study, run::run, None, Options::default()).expect("executed");
-    let notes = auditor::audit(&executed.results.expect("all runs"));
+    let notes = auditor::audit(&executed.results.expect("all runs"), &[]);
     let note = notes
         .iter()
         .find(|note| note.rule == "rate-too-low")

@@ -239,10 +239,10 @@ fn ecn_on_one_side_is_told() {
 fn every_note_has_a_rule_that_is_listed_and_says_where_help_is() {
     let study = support::study(&SOUND.replace("= 5", "= 1"));
     let executed = execute(&study, run::run, None, Options::default()).expect("executed");
-    let notes = auditor::audit(&executed.results.expect("all runs"));
+    let notes = auditor::audit(&executed.results.expect("all runs"), &[]);
     assert!(!notes.is_empty());
     for note in notes {
-        assert!(auditor::RULES.iter().any(|(rule, _)| *rule == note.rule));
+        assert!(auditor::RULES.iter().any(|rule| rule.name() == note.rule));
         assert!(note.help.is_some_and(|help| help.contains(&note.rule)));
     }
 }

@@ -1,0 +1,23 @@
+//! The page on the auditor, written from the heads of its rules.
+
+use std::fmt::Write as _;
+
+use sojourn_study::auditor::RULES;
+
+/// `docs/auditor.md`.
+pub(super) fn auditor_markdown() -> String {
+    let mut page = format!("# The auditor\n\n{GENERATED}\n{AUDITOR}");
+    for rule in RULES {
+        let _ = write!(page, "\n## {}\n\n{}", rule.name(), rule.page());
+    }
+    page
+}
+
+const GENERATED: &str =
+    "<!-- Written from the heads of the rules in crates/study/src/auditor; a test compares. -->\n";
+
+const AUDITOR: &str = "\
+The auditor looks at what ran and says what makes a comparison weak. Its notes stand in the report and under the tables of the \
+command; they never stop a study. Each rule has a section here. \
+[Add an auditor rule](how-to/add-an-auditor-rule.md) says how to write one.
+";

@@ -1,0 +1,16 @@
+//! *Nothing is left out at the start.* Empty queues and slow starts are then part of every mean and percentile. Set `run.warmup`. Studies
+//! of the start itself, or of short flows, rightly have none.
+
+use sojourn_units::Span;
+
+use super::evidence::Evidence;
+use super::finding::Finding;
+
+const TEXT: &str =
+    "There is no warm-up: empty queues and slow starts at the beginning are in every measure.";
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let found = evidence
+        .at_points(|point| (point.scenario.run.warmup == Span::ZERO).then(|| TEXT.to_owned()));
+    found.map(Finding::info).into_iter().collect()
+}

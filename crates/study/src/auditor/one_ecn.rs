@@ -1,0 +1,80 @@
+//! *Flows use ECN and the queue never marks, or the queue marks and no flow uses ECN; or of the queues under comparison only some mark.*
+//! Marks spare retransmissions, so that a queue that marks is compared with one that drops. Set `ecn` alike in flows and in all queues.
+
+use sojourn_units::Spec;
+
+use super::evidence::{Compared, Evidence, Seen, bottleneck, value};
+use super::finding::Finding;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    if let Some(mixed) = evidence.comparisons.iter().find_map(only_some_mark) {
+        return vec![Finding::warning(mixed)];
+    }
+    let found = evidence.at_points(|point| {
+        let text = match (flows_use_it(point), queue_marks(point)) {
+            (true, false) => "Flows use ECN, and the queue at the bottleneck never marks.",
+            (false, true) => "The queue at the bottleneck marks, and no flow uses ECN.",
+            _ => return None,
+        };
+        Some(text.to_owned())
+    });
+    found.map(Finding::info).into_iter().collect()
+}
+
+fn only_some_mark(compared: &Compared<'_>) -> Option<String> {
+    let points = &compared.points;
+    let marking = points
+        .iter()
+        .filter(|(_, point)| queue_marks(point))
+        .count();
+    let mixed = points.iter().any(|(_, point)| flows_use_it(point))
+        && marking > 0
+        && marking < points.len();
+    let labels = |marking: bool| -> String {
+        let these = points
+            .iter()
+            .filter(|(_, point)| queue_marks(point) == marking);
+        these
+            .map(|(label, _)| label.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let place = match compared.place.as_str() {
+        "" => String::new(),
+        place => format!(" ({place})"),
+    };
+    mixed.then(|| {
+        format!(
+            "Flows use ECN, and of the queues under comparison only some mark: {} mark, {} drop{place}.",
+            labels(true),
+            labels(false)
+        )
+    })
+}
+
+fn flows_use_it(point: &Seen<'_>) -> bool {
+    let mut parts = point.compiled.flows.iter().flat_map(|flow| &flow.parts);
+    let capable = ["true", "ect0", "ect1"].map(Some);
+    parts.any(|(_, resolved)| capable.contains(&value(&resolved.pairs, "ecn")))
+}
+
+fn queue_marks(point: &Seen<'_>) -> bool {
+    bottleneck(&point.compiled).is_some_and(|link| {
+        let dialect = point.scenario.dialect.as_deref();
+        link.discipline.marks || marks(&link.resolved.pairs, dialect)
+    })
+}
+
+/// Whether a queue marks, itself or in a queue inside it.
+fn marks(pairs: &[(&'static str, String)], dialect: Option<&str>) -> bool {
+    let nested = |text: &str| {
+        let inner = text.trim_start_matches('(').trim_end_matches(')');
+        let spec: Option<Spec> = inner.parse().ok();
+        let (entry, resolved) = sojourn_queue::registry::resolve(&spec?, dialect).ok()?;
+        Some(entry.marks || marks(&resolved.pairs, dialect))
+    };
+    let threshold = value(pairs, "ce_threshold").is_some_and(|text| text != "none");
+    value(pairs, "ecn") == Some("true")
+        || threshold
+        || pairs.iter().any(|(_, text)| nested(text) == Some(true))
+}

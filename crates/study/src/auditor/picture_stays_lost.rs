@@ -1,0 +1,43 @@
+//! *Video lost a picture, its encoder makes one key frame at the beginning and no other, and its receiver does not ask for one.* A frame
+//! that misses a packet cannot be shown, nor can those after it until the next key frame, so the picture is frozen to the end of the run,
+//! and `frozen_ratio` says how early the first loss was and nothing else. Give the source a group of pictures (`gop=60`), or let the
+//! receiver ask (`picture_loss`, RFC 4585; its default, where there is one receiver and RTCP). Members of a group cannot ask: there it
+//! takes `gop`.
+
+use sojourn_run::compile::FlowInfo;
+
+use super::evidence::{Evidence, Seen};
+use super::finding::Finding;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let found = evidence.at_points(|point| {
+        let flow = frozen(point)?;
+        Some(format!(
+            "{} lost a picture, and its video makes no further key frame and is asked for none: it is frozen from then on.",
+            flow.name
+        ))
+    });
+    found.map(Finding::warning).into_iter().collect()
+}
+
+/// The first flow whose video cannot recover from what it lost.
+fn frozen<'a>(point: &'a Seen<'_>) -> Option<&'a FlowInfo> {
+    let agent = |index: usize| &point.compiled.network.agents[index].agent;
+    let one_key_frame = |flow: &&FlowInfo| {
+        let asks = flow
+            .receiver
+            .is_some_and(|r| agent(r).asks_for_key_frames());
+        agent(flow.sender).makes_one_key_frame() && !asks
+    };
+    let loses = |flow: &&FlowInfo| {
+        let mut outcomes = point.runs.iter().flat_map(|run| &run.flows);
+        outcomes.any(|outcome| {
+            outcome.name == flow.name
+                && outcome
+                    .media
+                    .is_some_and(|media| media.played.frames_lost > 0)
+        })
+    };
+    let mut flows = point.compiled.flows.iter().filter(one_key_frame);
+    flows.find(loses)
+}

@@ -1,0 +1,20 @@
+//! *All replications came out the same to the bit.* Nothing random happened in them: flows have a fixed `start`, and neither sources nor
+//! queues draw. Ten such runs are one observation, so tables say "deterministic" and give no interval; "± 0" would not be precision. Leave
+//! out `start`, so that flows start at random, or set `run.deterministic = true`, which runs once.
+
+use super::evidence::Evidence;
+use super::finding::Finding;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let found = evidence.at_points(|point| {
+        let same = !point.info.deterministic && evidence.results.is_exact(point.info);
+        same.then(|| {
+            format!(
+                "All {} replications came out the same, which makes them one: there is no interval to tell. Leave out start \
+                 of the flows for random starts, or say deterministic = true to run once.",
+                point.runs.len()
+            )
+        })
+    });
+    found.map(Finding::warning).into_iter().collect()
+}

@@ -1,0 +1,101 @@
+//! *Queues under comparison hold different amounts.* A queue that may hold ten times as much can delay ten times as long and drop later:
+//! then the limit is compared, not the algorithm. Limits are counted in bytes at the mean packet size that was measured, and in
+//! milliseconds at the rate of the link; a difference of more than 10 % is reported. Set `topology.buffer`, which gives every queue the
+//! same limit, or `limit` in each specification. Where a difference is wanted, as for a queue that needs no limit, say so in the text of
+//! the study.
+
+use sojourn_results::stats::to_f64;
+use sojourn_units::{Limit, Rate};
+
+use super::evidence::{Evidence, Seen, bottleneck, places, short, value};
+use super::finding::Finding;
+
+/// Compared limits may differ by this factor.
+const EQUAL_WITHIN: f64 = 1.1;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for compared in &evidence.comparisons {
+        let limits: Vec<(&String, Buffer)> = compared
+            .points
+            .iter()
+            .filter_map(|(label, point)| Some((label, Buffer::of(point)?)))
+            .collect();
+        let sizes: Vec<f64> = limits.iter().map(|(_, buffer)| buffer.bytes).collect();
+        let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = sizes.iter().copied().fold(0.0, f64::max);
+        if sizes.len() < 2 || most <= least * EQUAL_WITHIN {
+            continue;
+        }
+        let texts = limits
+            .iter()
+            .map(|(label, buffer)| format!("{label} {}", buffer.text()));
+        found.push((&compared.place, texts.collect::<Vec<_>>().join(", ")));
+    }
+    let Some((place, text)) = found.first() else {
+        return Vec::new();
+    };
+    let places = places(place, found.len(), evidence.comparisons.len());
+    vec![Finding::warning(format!(
+        "The queues under comparison hold different amounts: {text}.{places}"
+    ))]
+}
+
+/// What the first bottleneck queue of a point can hold.
+struct Buffer {
+    limit: Option<Limit>,
+    /// Infinite where there is no limit.
+    bytes: f64,
+    packet: f64,
+    rate: Rate,
+}
+
+impl Buffer {
+    fn of(point: &Seen<'_>) -> Option<Buffer> {
+        let link = bottleneck(&point.compiled)?;
+        let text = value(&link.resolved.pairs, "limit")?;
+        let limit: Option<Limit> = match text {
+            "none" => None,
+            text => Some(text.parse().ok()?),
+        };
+        let queues = || {
+            point
+                .runs
+                .iter()
+                .flat_map(|run| &run.queues)
+                .filter(|q| q.link == link.name)
+        };
+        let packets: u64 = queues().map(|q| q.totals.received).sum();
+        let bytes: u64 = queues().map(|q| q.totals.received_bytes).sum();
+        let packet = match packets {
+            0 => 1500.0,
+            packets => to_f64(bytes) / to_f64(packets),
+        };
+        Some(Buffer {
+            limit,
+            bytes: match limit {
+                None => f64::INFINITY,
+                Some(Limit::Packets(packets)) => to_f64(packets.get()) * packet,
+                Some(Limit::Bytes(bytes)) => to_f64(bytes.get()),
+            },
+            packet,
+            rate: link.rate,
+        })
+    }
+
+    fn text(&self) -> String {
+        let Some(limit) = self.limit else {
+            return "any amount".to_owned();
+        };
+        let milliseconds = short(self.bytes * 8e3 / self.rate.as_bps_f64());
+        let amount = match limit {
+            Limit::Packets(packets) => format!(
+                "{packets} ({} kB in packets of {} bytes",
+                short(self.bytes / 1e3),
+                short(self.packet)
+            ),
+            Limit::Bytes(_) => format!("{limit} ({} kB", short(self.bytes / 1e3)),
+        };
+        format!("{amount}, {milliseconds} ms at {})", self.rate)
+    }
+}

@@ -1,0 +1,46 @@
+//! *A recorded congestion window grew to more than ten times what was ever in flight.* The application or the peer held the flow back, and
+//! the window grew all the same: RFC 5681 opens it for what is acknowledged, whether it was used or not. The path has never been asked to
+//! hold that much, so that the next large write leaves in one burst and overruns the buffer. Set `validate_window = true` (RFC 7661), or
+//! take a control whose text forbids such growth, as CUBIC's does (RFC 9438 section 5.8). The rule needs windows: `record = "cwnd"` in
+//! `[series]`.
+
+use super::evidence::{Evidence, Seen, short};
+use super::finding::Finding;
+
+/// A window that is this many times what was ever in flight, and larger than these bytes, was not tested by the path.
+const UNUSED: f64 = 10.0;
+const UNUSED_BYTES: f64 = 100_000.0;
+
+/// Looks at the windows that the scenario records, in the first replication of each point.
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let found = evidence.at_points(|point| unused(evidence, point));
+    found.map(Finding::warning).into_iter().collect()
+}
+
+fn unused(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<String> {
+    let replication = point.runs.first()?.replication;
+    // A series that cannot be read is no matter of this rule.
+    let series = evidence
+        .results
+        .series(point.info.point, replication)
+        .unwrap_or_default();
+    let most = |of: &str, quantity: &str| {
+        let one = series
+            .iter()
+            .find(|series| series.of == of && series.quantity == quantity)?;
+        let values = one.values.iter().copied().filter(|value| value.is_finite());
+        values.reduce(f64::max)
+    };
+    point.compiled.flows.iter().find_map(|flow| {
+        let window = most(&flow.name, "cwnd_bytes")?;
+        let flight = most(&flow.name, "in_flight_bytes")?;
+        (window > UNUSED_BYTES && window > UNUSED * flight).then(|| {
+            format!(
+                "The congestion window of {} grew to {} kB, while {} kB were in flight at most.",
+                flow.name,
+                short(window / 1e3),
+                short(flight / 1e3)
+            )
+        })
+    })
+}

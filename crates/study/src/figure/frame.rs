@@ -1,0 +1,138 @@
+//! Parts of figures that several kinds have: axes, rows, and remarks on what is cut.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use sojourn_report::{Axis, Facet, Figure, Kind, Scale, Series};
+use sojourn_results::manifest::{FactorInfo, PointInfo};
+use sojourn_results::metrics::Unit;
+use sojourn_results::specs::{AxisScale, FigureSpec};
+
+use crate::summary::wanted::{Band, Wanted};
+
+pub(super) type Row = BTreeMap<String, Value>;
+
+pub(super) const SERIES: &str = "series";
+pub(super) const FACET: &str = "facet";
+
+/// The points of an experiment to which a figure is narrowed.
+pub(super) fn points<'a>(wanted: &Wanted<'a>, spec: &FigureSpec) -> Vec<&'a PointInfo> {
+    let fits = |point: &&PointInfo| {
+        spec.only
+            .iter()
+            .all(|(name, label)| point.levels.get(name) == Some(label))
+    };
+    wanted.points().into_iter().filter(fits).collect()
+}
+
+/// A factor of the experiment.
+pub(super) fn factor<'a>(wanted: &Wanted<'a>, name: Option<&String>) -> Option<&'a FactorInfo> {
+    let name = name?;
+    wanted
+        .experiment
+        .factors
+        .iter()
+        .find(|factor| factor.name == *name)
+}
+
+fn label(point: &PointInfo, factor: Option<&FactorInfo>) -> Option<String> {
+    point.levels.get(&factor?.name).cloned()
+}
+
+/// The parts of a figure that all kinds have.
+pub(super) fn frame(
+    wanted: &Wanted<'_>,
+    spec: &FigureSpec,
+    kind: Kind,
+    x: Axis,
+    y: Axis,
+) -> Figure {
+    let series = factor(wanted, spec.series.as_ref());
+    let facet = factor(wanted, spec.facet.as_ref());
+    Figure {
+        id: spec.id.clone(),
+        title: spec.title.clone(),
+        caption: spec.caption.clone(),
+        kind,
+        x,
+        y,
+        series: series.map(|factor| Series {
+            field: SERIES.to_owned(),
+            title: factor.title.clone(),
+            order: factor.labels.clone(),
+            dashed: BTreeMap::new(),
+        }),
+        facet: facet.map(|factor| Facet {
+            field: FACET.to_owned(),
+            title: factor.title.clone(),
+        }),
+        rows: Vec::new(),
+        y_low: None,
+        y_high: None,
+        outlines: Vec::new(),
+        reference: Vec::new(),
+        thinned: None,
+        steps: false,
+        folded: false,
+    }
+}
+
+/// A row with the levels of a point that tell series and panels apart.
+pub(super) fn row_of(wanted: &Wanted<'_>, spec: &FigureSpec, point: &PointInfo) -> Row {
+    let mut row = Row::new();
+    if let Some(label) = label(point, factor(wanted, spec.series.as_ref())) {
+        row.insert(SERIES.to_owned(), label.into());
+    }
+    if let Some(label) = label(point, factor(wanted, spec.facet.as_ref())) {
+        row.insert(FACET.to_owned(), label.into());
+    }
+    row
+}
+
+/// An axis with a unit, unless that is empty.
+pub(super) fn axis(field: &str, title: &str, unit: &str, scale: Scale) -> Axis {
+    Axis {
+        field: field.to_owned(),
+        title: title.to_owned(),
+        unit: Some(unit.to_owned()).filter(|unit| !unit.is_empty()),
+        scale,
+        order: Vec::new(),
+    }
+}
+
+/// The scale of an axis of numbers.
+pub(super) fn numbers(scale: AxisScale) -> Scale {
+    match scale {
+        AxisScale::Log => Scale::Log,
+        AxisScale::Linear | AxisScale::Category => Scale::Linear,
+    }
+}
+
+/// One if a band is cut where its figure would show more: a logarithmic axis has no place for an interval that reaches zero, and the
+/// report says so itself.
+pub(super) fn count_cut(figure: &Figure, band: Option<Band>) -> usize {
+    let fits = |band: &Band| figure.y.scale != Scale::Log || band.low > 0.0;
+    usize::from(band.is_some_and(|band| band.cut && fits(&band)))
+}
+
+/// Says how many intervals or ellipses are cut.
+pub(super) fn remark_cut(figure: &mut Figure, cut: usize, what: &str) {
+    let text = match cut {
+        0 => return,
+        1 => format!(
+            "One {what} reaches beyond the values that the quantity can have, and is drawn up to its bound."
+        ),
+        n => format!(
+            "{n} {what}s reach beyond the values that the quantity can have, and are drawn up to its bound."
+        ),
+    };
+    figure.thinned = Some(match figure.thinned.take() {
+        Some(before) => format!("{before} {text}"),
+        None => text,
+    });
+}
+
+/// A value in the unit that is shown; null where there is none.
+pub(super) fn number(value: Option<f64>, unit: Unit) -> Value {
+    value.map_or(Value::Null, |value| json!(unit.show(value)))
+}

@@ -1,0 +1,138 @@
+//! What a study asks of a figure, while it is checked.
+
+use sojourn_results::asked::{Asked, Names};
+use sojourn_results::manifest::ExperimentInfo;
+use sojourn_results::specs::{AxisScale, FigureSpec};
+use sojourn_scenario::document::TableRef;
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
+
+use crate::factors::{free_factors, known_factor, unknown, unused_factor};
+
+/// A figure as a study asks for it.
+pub(super) struct Request<'a> {
+    /// What is known of it so far.
+    pub(super) spec: FigureSpec,
+    /// Where it stands in the file.
+    pub(super) table: &'a TableRef<'a>,
+    pub(super) experiment: &'a ExperimentInfo,
+    /// What metrics can be of.
+    pub(super) names: &'a Names,
+}
+
+impl Request<'_> {
+    /// Fails unless a key has a value.
+    pub(super) fn required(&self, key: &str, value: &Option<String>, remedy: &str) -> Result<()> {
+        match value {
+            Some(_) => Ok(()),
+            None => Err(self.table.missing(key, remedy)),
+        }
+    }
+
+    /// Fails unless the value of a key, if it has one, is a metric.
+    pub(super) fn metric(&self, key: &str, value: &Option<String>) -> Result<()> {
+        let Some(name) = value else { return Ok(()) };
+        match Asked::parse(name, self.spec.of.as_deref(), self.names) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.at(key, &error)),
+        }
+    }
+
+    /// Fails unless the value of a key, if it has one, is a factor.
+    pub(super) fn factor(&self, key: &str, value: &Option<String>) -> Result<()> {
+        let Some(name) = value else { return Ok(()) };
+        known_factor(self.experiment, name).map_err(|error| self.at(key, &error))
+    }
+
+    /// Fails unless the value of y is one of some names.
+    pub(super) fn one_of<'n>(
+        &self,
+        what: &str,
+        y: &str,
+        names: impl Iterator<Item = &'n str> + Clone,
+    ) -> Result<()> {
+        match names.clone().any(|name| name == y) {
+            true => Ok(()),
+            false => {
+                let error = self.table.error_on("y", LabErrorKind::UnknownName, "");
+                Err(unknown(&error, what, y, names))
+            }
+        }
+    }
+
+    /// Fails where the levels of a factor would be one line, or one bar.
+    pub(super) fn of_one_point(&self) -> Result<()> {
+        self.all_taken(&self.taken(), "series nor facet")
+    }
+
+    /// Puts a factor on the x axis where the study does not say which, and fails where the levels of another would be one mark.
+    pub(super) fn over_factor(&mut self) -> Result<()> {
+        self.factor("x", &self.spec.x)?;
+        let mut taken = self.taken();
+        if self.spec.x.is_none() {
+            let free = free_factors(self.experiment, &taken, &self.spec.only);
+            let free = free.into_iter().next();
+            self.spec.x = free.or_else(|| self.spec.series.clone());
+        }
+        taken.extend(self.spec.x.clone());
+        self.all_taken(&taken, "x, series nor facet")?;
+        self.numeric_labels()
+    }
+
+    /// Gives the factor under comparison the colours, unless it is used otherwise.
+    pub(super) fn colour_compared(&mut self) {
+        let mut factors = self.experiment.factors.iter();
+        let spec = &mut self.spec;
+        if spec.series.is_none()
+            && let Some(compared) = factors.find(|factor| factor.compare)
+            && spec.x.as_ref() != Some(&compared.name)
+            && spec.facet.as_ref() != Some(&compared.name)
+            && !spec.only.contains_key(&compared.name)
+        {
+            spec.series = Some(compared.name.clone());
+        }
+    }
+
+    fn taken(&self) -> Vec<String> {
+        [&self.spec.series, &self.spec.facet]
+            .into_iter()
+            .filter_map(Clone::clone)
+            .collect()
+    }
+
+    fn all_taken(&self, taken: &[String], places: &str) -> Result<()> {
+        match free_factors(self.experiment, taken, &self.spec.only).first() {
+            Some(name) => Err(unused_factor(self.table, name, places)),
+            None => Ok(()),
+        }
+    }
+
+    /// An error at a key, with the text of another.
+    fn at(&self, key: &str, error: &LabError) -> LabError {
+        let place = self.table.error_on(key, error.kind(), "");
+        place.with_text_of(error)
+    }
+
+    /// Fails where an axis of numbers would have labels that are none.
+    fn numeric_labels(&self) -> Result<()> {
+        let x = self.spec.x.as_ref();
+        let mut factors = self.experiment.factors.iter();
+        let factor = factors.find(|factor| Some(&factor.name) == x);
+        let (Some(factor), false) = (factor, self.spec.x_scale == AxisScale::Category) else {
+            return Ok(());
+        };
+        let mut labels = factor.labels.iter();
+        match labels.find(|label| label.parse::<f64>().is_err()) {
+            None => Ok(()),
+            Some(label) => Err(self
+                .table
+                .error_on(
+                    "x_scale",
+                    LabErrorKind::Contradiction,
+                    format!("the level {label:?} of {:?} is not a number", factor.name),
+                )
+                .remedy(
+                    "give the factor a unit, or labels that are numbers, or leave x_scale out",
+                )),
+        }
+    }
+}

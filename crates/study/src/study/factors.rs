@@ -1,0 +1,299 @@
+//! Experiments and their factors, as a study file has them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use sojourn_results::manifest::{ExperimentInfo, FactorInfo};
+use sojourn_results::specs::id;
+use sojourn_scenario::document::{Extra, TableRef, Value, ValueRef};
+use sojourn_scenario::error::{LabErrorKind, Result};
+use sojourn_units::Spec;
+
+use super::keys::{ExperimentParams, FactorParams};
+use super::lists::text_list;
+use super::points::{Edit, Experiment, Levels};
+use crate::factors::unknown;
+
+/// The longest name of an experiment: with what tables and figures add to it, it is still an id.
+const MOST_LETTERS: usize = 64;
+
+pub(super) fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
+    let mut all: Vec<Experiment> = Vec::new();
+    for table in root.tables("experiment")? {
+        let params: ExperimentParams = table.params(Extra {
+            keys: &["set", "factor"],
+            dialect: None,
+        })?;
+        let name = table
+            .required_text("name", "name it, such as name = \"bandwidth\"")?
+            .to_owned();
+        check_name(&table, &name, &all)?;
+        let mut experiment = match &params.extends {
+            None => Experiment {
+                info: ExperimentInfo {
+                    name: String::new(),
+                    title: String::new(),
+                    factors: Vec::new(),
+                },
+                edits: Vec::new(),
+                levels: Vec::new(),
+            },
+            Some(base) => {
+                let found = all.iter().find(|other| other.info.name == *base);
+                found.cloned().ok_or_else(|| {
+                    let error = table.error_on("extends", LabErrorKind::UnknownName, "");
+                    let names = all.iter().map(|other| other.info.name.as_str());
+                    unknown(&error, "experiment above this one", base, names)
+                })?
+            }
+        };
+        experiment.info.title = params.title.unwrap_or_else(|| name.clone());
+        experiment.info.name = name;
+        if let Some(set) = table.get("set") {
+            experiment.edits.extend(edits(&set)?);
+        }
+        for factor in table.tables("factor")? {
+            experiment.take(&factor, params.extends.is_some())?;
+        }
+        all.push(experiment);
+    }
+    Ok(all)
+}
+
+/// Whether another experiment may have this name: it is part of names of files.
+fn check_name(table: &TableRef<'_>, name: &str, all: &[Experiment]) -> Result<()> {
+    let names = || all.iter().map(|other| other.info.name.as_str());
+    if names().any(|other| other == name) {
+        let problem = format!("there is another experiment {name:?}");
+        return Err(table
+            .error_on("name", LabErrorKind::Contradiction, problem)
+            .remedy("give each experiment its own name"));
+    }
+    if name.chars().count() > MOST_LETTERS {
+        let problem = format!("{name:?} is too long: it is part of names of files");
+        return Err(table
+            .error_on("name", LabErrorKind::BadValue, problem)
+            .remedy(format!(
+                "write at most {MOST_LETTERS} letters; what readers see goes into title"
+            )));
+    }
+    let of_files = |name: &str| id(&[name]);
+    if let Some(other) = names().find(|other| of_files(other) == of_files(name)) {
+        let problem = format!("{name:?} and {other:?} give files of the same names");
+        return Err(table
+            .error_on("name", LabErrorKind::Contradiction, problem)
+            .remedy("let them differ in letters a to z, or digits"));
+    }
+    Ok(())
+}
+
+impl Experiment {
+    /// Adds a factor, or replaces that of the same name where the experiment extends another.
+    fn take(&mut self, table: &TableRef<'_>, replaces: bool) -> Result<()> {
+        let (info, levels) = factor(table)?;
+        let position = self
+            .info
+            .factors
+            .iter()
+            .position(|other| other.name == info.name);
+        match position {
+            Some(position) if replaces => {
+                self.info.factors[position] = info;
+                self.levels[position] = Arc::new(levels);
+            }
+            Some(_) => {
+                let problem = format!("there is another factor {:?}", info.name);
+                return Err(table
+                    .error_on("name", LabErrorKind::Contradiction, problem)
+                    .remedy("give each factor its own name"));
+            }
+            None => {
+                self.info.factors.push(info);
+                self.levels.push(Arc::new(levels));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Levels)> {
+    let params: FactorParams = table.params(Extra {
+        keys: &["values", "labels"],
+        dialect: None,
+    })?;
+    let name = table.required_text("name", "name it, such as name = \"queue\"")?;
+    check_factor_name(table, name)?;
+    let values = table.get("values").ok_or_else(|| {
+        table.missing(
+            "values",
+            "list its levels, such as values = [\"codel\", \"drr\"]",
+        )
+    })?;
+    let list = values.list("values = [\"codel\", \"drr\"]")?;
+    if list.is_empty() {
+        return Err(values
+            .error(
+                LabErrorKind::BadValue,
+                "a factor without values has no points",
+            )
+            .remedy("give one value or more"));
+    }
+    let mut labels = Vec::new();
+    let mut levels = Vec::new();
+    for value in &list {
+        let (label, edits) = level(value, params.path.as_deref())?;
+        labels.push(label);
+        levels.push(edits);
+    }
+    let labels = labels_of(table, &params, &list, labels)?;
+    let mut known = BTreeSet::new();
+    for label in &labels {
+        if !known.insert(label) {
+            return Err(values
+                .error(
+                    LabErrorKind::Contradiction,
+                    format!("two levels are called {label:?}"),
+                )
+                .remedy("tell them apart with labels = [...]"));
+        }
+    }
+    let info = FactorInfo {
+        name: name.to_owned(),
+        title: params.title.unwrap_or_else(|| capitalized(name)),
+        unit: params.unit,
+        compare: params.compare,
+        labels,
+    };
+    Ok((info, levels))
+}
+
+fn check_factor_name(table: &TableRef<'_>, name: &str) -> Result<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(plain) {
+        return Err(table
+            .error_on(
+                "name",
+                LabErrorKind::BadValue,
+                format!("{name:?} cannot be the name of a factor"),
+            )
+            .remedy(
+                "write a letter, then letters, digits and _; what readers see goes into title",
+            ));
+    }
+    Ok(())
+}
+
+/// The label of a level, and what it sets.
+fn level(value: &ValueRef<'_>, path: Option<&str>) -> Result<(String, Vec<Edit>)> {
+    match path {
+        Some(paths) => {
+            let node = Arc::new(value.node().clone());
+            let edit = |path: &str| Edit::new(path.trim(), Arc::clone(&node));
+            Ok((label_of(value)?, paths.split(',').map(edit).collect()))
+        }
+        None => {
+            let shape = "{ label = \"small\", set = { \"topology.buffer\" = \"20p\" } }, or give the factor a path";
+            let level = value.table(shape)?;
+            level.only(&["label", "set"])?;
+            let label =
+                level.required_text("label", "name the level, such as label = \"small\"")?;
+            let set = level
+                .get("set")
+                .ok_or_else(|| level.missing("set", &format!("write {shape}")))?;
+            Ok((label.to_owned(), edits(&set)?))
+        }
+    }
+}
+
+/// The labels that a factor gives its levels, or those that follow from their values.
+fn labels_of(
+    table: &TableRef<'_>,
+    params: &FactorParams,
+    list: &[ValueRef<'_>],
+    labels: Vec<String>,
+) -> Result<Vec<String>> {
+    if let Some(given) = text_list(table, "labels")? {
+        if given.len() != list.len() {
+            let problem = format!("{} labels for {} values", given.len(), list.len());
+            return Err(table
+                .error_on("labels", LabErrorKind::Contradiction, problem)
+                .remedy("give one label per value"));
+        }
+        return Ok(given.into_iter().map(|(label, _)| label).collect());
+    }
+    if params.path.is_none() {
+        return Ok(labels);
+    }
+
+    let labels = titled(list, labels);
+    Ok(match &params.unit {
+        None => labels,
+        Some(unit) => labels
+            .iter()
+            .map(|label| without_unit(label, unit))
+            .collect(),
+    })
+}
+
+/// What a table of paths and values sets. Paths may also be written as tables in tables.
+fn edits(set: &ValueRef<'_>) -> Result<Vec<Edit>> {
+    let table = set.table("set = { \"topology.rate\" = \"2Mbps\" }")?;
+    let mut all = Vec::new();
+    for (key, value) in table.values() {
+        match &value.node().value {
+            Value::Table(inner) if ["run", "topology", "wire", "series"].contains(&key) => {
+                all.extend(inner.entries().iter().map(|entry| {
+                    let path = format!("{key}.{}", entry.key);
+                    Edit::new(&path, Arc::new(entry.node.clone()))
+                }));
+            }
+            _ => all.push(Edit::new(key, Arc::new(value.node().clone()))),
+        }
+    }
+    Ok(all)
+}
+
+fn label_of(value: &ValueRef<'_>) -> Result<String> {
+    match &value.node().value {
+        Value::Table(_) => Ok(value.spec()?.to_string()),
+        _ => value.scalar(),
+    }
+}
+
+/// Titles of queues in place of their specifications, where all values are queues and their titles differ.
+fn titled(values: &[ValueRef<'_>], labels: Vec<String>) -> Vec<String> {
+    let specs: Option<Vec<Spec>> = values.iter().map(|value| value.spec().ok()).collect();
+    match specs {
+        Some(specs) => queue_labels(&specs),
+        None => labels,
+    }
+}
+
+/// How queues are called: by the titles of their disciplines if these tell them apart, else by their specifications.
+pub(super) fn queue_labels(queues: &[Spec]) -> Vec<String> {
+    let titles: Option<Vec<String>> = queues
+        .iter()
+        .map(|queue| sojourn_queue::registry::find(&queue.name).ok())
+        .map(|entry| entry.map(|entry| entry.title.to_owned()))
+        .collect();
+    let distinct =
+        |titles: &Vec<String>| titles.iter().collect::<BTreeSet<_>>().len() == titles.len();
+    titles
+        .filter(distinct)
+        .unwrap_or_else(|| queues.iter().map(Spec::to_string).collect())
+}
+
+fn without_unit(label: &str, unit: &str) -> String {
+    label
+        .strip_suffix(unit)
+        .map_or(label, str::trim_end)
+        .to_owned()
+}
+
+fn capitalized(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
