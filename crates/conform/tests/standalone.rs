@@ -27,7 +27,7 @@ fn arrivals() -> Vec<Arrival> {
             };
             time += Span::from_us(pause);
             Arrival {
-                ecn: u8::try_from(draws.below(3)).expect("two bits"),
+                ecn: u8::try_from(draws.below(4)).expect("two bits"),
                 dscp: u8::try_from(draws.below(64)).expect("six bits"),
                 ..Arrival::plain(
                     time,
@@ -54,11 +54,14 @@ fn by_calls(arrivals: &[Arrival], spec: &Spec) -> Vec<(Option<Time>, bool, &'sta
     let mut told = vec![(None, false, ""); arrivals.len()];
     let (mut asks_at, mut busy) = (None, false);
     let mut ask = |queue: &mut Queue<usize>, at: Time, busy: &mut bool| match queue.dequeue(at) {
-        Some(item) => {
-            let was = arrivals[item.payload].ecn;
-            told[item.payload] = (Some(at), item.ecn.bits() != was, "");
+        Some(sent) => {
+            let Arrival { ecn, time, .. } = arrivals[sent.item.payload];
+            let marked = sent.marked.is_some();
+            assert_eq!(sent.item.ecn == Ecn::Ce, marked || ecn == Ecn::Ce.bits());
+            assert_eq!(sent.waited, at - time);
+            told[sent.item.payload] = (Some(at), marked, sent.marked.map_or("", |r| r.name()));
             *busy = true;
-            Some(at + Span::from_us(item.bytes.into()))
+            Some(at + Span::from_us(sent.item.bytes.into()))
         }
         None => {
             *busy = false;
@@ -70,16 +73,14 @@ fn by_calls(arrivals: &[Arrival], spec: &Spec) -> Vec<(Option<Time>, bool, &'sta
         while let Some(at) = asks_at.filter(|at| *at <= arrival.time) {
             asks_at = ask(&mut queue, at, &mut busy);
         }
-        queue.enqueue(
-            arrival.time,
-            Item {
-                bytes: arrival.bytes,
-                flow: u32::try_from(arrival.flow).expect("few"),
-                ecn: Ecn::from_bits(arrival.ecn),
-                dscp: arrival.dscp,
-                payload: number,
-            },
-        );
+        let item = Item {
+            bytes: arrival.bytes,
+            flow: u32::try_from(arrival.flow).expect("few"),
+            ecn: Ecn::from_bits(arrival.ecn),
+            dscp: arrival.dscp,
+            payload: number,
+        };
+        queue.enqueue(arrival.time, item).expect("a packet");
         if !busy && !queue.is_empty() {
             asks_at = ask(&mut queue, arrival.time, &mut busy);
         }
@@ -101,7 +102,7 @@ fn check(name: &str, spec: &Spec, arrivals: &[Arrival]) {
     let theirs: Vec<_> = decisions
         .iter()
         .map(|d: &Decision| match d.departure {
-            Some(at) => (Some(at), d.marked, ""),
+            Some(at) => (Some(at), d.marked, d.reason),
             None => (None, false, d.reason),
         })
         .collect();

@@ -10,7 +10,7 @@ struct Datagram {
 
 fn main() {
     let mut queue = Queue::build("fq_codel target=5ms", &Options::default()).expect("a queue");
-    let (mut free, mut sent, mut marked) = (Time::ZERO, [0, 0], 0);
+    let (mut free, mut sent, mut marked, mut last) = (Time::ZERO, [0, 0], 0, 0);
     for number in 0..20_000 {
         // Flow 0 sends a datagram every 0.6 ms, flow 1 every sixth time.
         let now = Time::ZERO + Span::from_us(600) * u64::from(number);
@@ -20,20 +20,23 @@ fn main() {
                 ecn: Ecn::Ect0,
                 ..Item::new(1500, Datagram { number })
             };
-            queue.enqueue(now, item);
+            queue.enqueue(now, item).expect("a packet");
         }
         // The link sends 1500 bytes in 1.2 ms.
         while free <= now {
-            let Some(item) = queue.dequeue(free) else {
+            let Some(out) = queue.dequeue(free) else {
                 free = now + Span::from_ps(1);
                 break;
             };
             free += Span::from_us(1200);
-            sent[usize::from(item.flow == 1)] += 1;
-            marked += u32::from(item.ecn == Ecn::Ce && item.payload.number > 0);
+            sent[usize::from(out.item.flow == 1)] += 1;
+            marked += u32::from(out.marked.is_some());
+            last = out.item.payload.number;
         }
     }
     let dropped = queue.take_dropped().len();
     let waiting = queue.len();
-    println!("sent {sent:?}, {marked} marked, {dropped} dropped, {waiting} wait");
+    println!(
+        "sent {sent:?} up to number {last}, {marked} marked, {dropped} dropped, {waiting} wait"
+    );
 }
