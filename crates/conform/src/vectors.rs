@@ -98,8 +98,9 @@ pub fn generate(name: &str, spec: &Spec, seed: u64) -> Result<Vector, LabError> 
         per_flow: false,
         ..BuildContext::plain(seed, "link/replay/queue")
     };
-    let (entry, resolved) = registry::resolve(spec, None).map_err(|e| LabError::from_queue(&e))?;
-    let mut port = registry::build_port(spec, &cx).map_err(|e| LabError::from_queue(&e))?;
+    let prepared = registry::prepare(spec, None).map_err(|e| LabError::from_queue(&e))?;
+    let (entry, resolved) = (prepared.entry(), prepared.resolved());
+    let mut port = prepared.build(&cx).map_err(|e| LabError::from_queue(&e))?;
     let rate = Rate::bps(RATE_BPS);
     port.on_rate(rate);
     let mut header = vec![

@@ -15,7 +15,7 @@ use self::parts::{Place, bad, narrow};
 use self::paths::{Paths, check_connected, graph_bottlenecks};
 use self::plan::Plan;
 
-use sojourn_queue::registry::{self, BuildContext};
+use sojourn_queue::registry::BuildContext;
 use sojourn_scenario::Resolved;
 use sojourn_scenario::dialect::Conventions;
 use sojourn_scenario::error::LabError;
@@ -151,7 +151,7 @@ fn add_links(
             per_flow: planned.observed,
             ns3_number: numbers.as_mut().and_then(|next| next.of_queue(queue)),
         };
-        let port = registry::build_port(&queue.given, &cx).map_err(|error| {
+        let port = queue.discipline.build(&cx).map_err(|error| {
             LabError::from_queue(&error)
                 .in_file(&scenario.name)
                 .key(&queue.key)
@@ -177,7 +177,7 @@ fn add_links(
             rate: edge.rate,
             opportunities: None,
             delay: edge.delay,
-            discipline: queue.discipline,
+            discipline: queue.discipline.entry(),
             resolved: Arc::clone(&queue.params),
         });
     }
@@ -211,7 +211,7 @@ impl Ns3Numbers {
 
     /// The number for a queue; of ns-3.24's device queues RED alone has a random variable.
     fn of_queue(&mut self, queue: &Queue) -> Option<u64> {
-        let draws = queue.discipline.name == "red";
+        let draws = queue.discipline.entry().name == "red";
         let number = draws.then_some(self.0);
         self.0 += u64::from(draws);
         number

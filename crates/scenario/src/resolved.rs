@@ -3,8 +3,7 @@
 //! [`Scenario`] holds what was said. [`Scenario::resolve`] fills in the rest, once: the run is compiled from the
 //! [`Resolved`], and the manifest is written from it.
 
-use sojourn_queue::CatalogueEntry;
-use sojourn_queue::registry;
+use sojourn_queue::registry::{self, Prepared};
 use sojourn_units::{Bytes, Limit, Rate, Span, Spec};
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use crate::model::{
     LinkParams, MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams,
     Scenario, SeriesParams, Topology, TreeKind, WireParams,
 };
-use crate::reader::{resolve_flow, resolve_queue, with_buffer};
+use crate::reader::{resolve_flow, with_buffer};
 
 /// A scenario in which nothing is left to a default.
 #[derive(Clone, Debug)]
@@ -124,16 +123,12 @@ pub struct Link {
     pub bottleneck: Option<bool>,
 }
 
-/// A queue.
+/// A queue, with the limit that the topology sets.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// What was said of it, with the limit that the topology sets.
-    pub given: Spec,
-    /// The same with every parameter, down through what is nested in it.
-    pub full: Spec,
-    /// The discipline.
-    pub discipline: &'static CatalogueEntry,
-    /// Its parameters.
+    /// The discipline with its parameters, read and checked: it can be built as often as it is wanted.
+    pub discipline: Arc<Prepared>,
+    /// Its dialect and parameters as texts, which results name; specifications inside stay as they were written.
     pub params: Arc<registry::Resolved>,
     /// The key of the scenario that names it, for messages.
     pub key: String,
@@ -328,13 +323,10 @@ impl Scenario {
         let dialect = self.dialect.as_deref();
         let at =
             |error: registry::SpecError| LabError::from_queue(&error).in_file(&self.name).key(&key);
-        let full = resolve_queue(&given, dialect).map_err(at)?;
-        let (discipline, params) = registry::resolve(&given, dialect).map_err(at)?;
+        let discipline = registry::prepare(&given, dialect).map_err(at)?;
         Ok(Queue {
-            given,
-            full,
-            discipline,
-            params: Arc::new(params),
+            params: Arc::new(discipline.resolved()),
+            discipline: Arc::new(discipline),
             key,
         })
     }
@@ -455,9 +447,9 @@ impl Network {
                 access_delay: Some(access.delay),
                 access_rate: Some(access.rate),
                 buffer: *buffer,
-                queue: forward.queue.full.clone(),
-                reverse_queue: Some(reverse.queue.full.clone()),
-                access_queue: access.queue.full.clone(),
+                queue: forward.queue.discipline.spec(),
+                reverse_queue: Some(reverse.queue.discipline.spec()),
+                access_queue: access.queue.discipline.spec(),
                 pairs: *pairs,
             }),
             Network::ParkingLot {
@@ -473,9 +465,9 @@ impl Network {
                 access_rate: Some(access.rate),
                 access_delay: access.delay,
                 buffer: *buffer,
-                queue: forward.queue.full.clone(),
-                reverse_queue: Some(reverse.queue.full.clone()),
-                access_queue: access.queue.full.clone(),
+                queue: forward.queue.discipline.spec(),
+                reverse_queue: Some(reverse.queue.discipline.spec()),
+                access_queue: access.queue.discipline.spec(),
                 end_to_end: *end_to_end,
             }),
             Network::Chain {
@@ -487,8 +479,8 @@ impl Network {
                 rate: forward.rate,
                 delay: forward.delay,
                 buffer: *buffer,
-                queue: forward.queue.full.clone(),
-                reverse_queue: Some(reverse.queue.full.clone()),
+                queue: forward.queue.discipline.spec(),
+                reverse_queue: Some(reverse.queue.discipline.spec()),
             }),
             Network::Graph(links) => Topology::Graph(links.iter().map(Link::as_given).collect()),
         }
@@ -504,8 +496,8 @@ impl Link {
             rate: forward.rate,
             reverse_rate: Some(reverse.rate),
             delay: forward.delay,
-            queue: forward.queue.full.clone(),
-            reverse_queue: Some(reverse.queue.full.clone()),
+            queue: forward.queue.discipline.spec(),
+            reverse_queue: Some(reverse.queue.discipline.spec()),
             observed: self.observed,
             bottleneck: self.bottleneck,
         }

@@ -1,6 +1,6 @@
 //! Queues in scenarios: checked, given a buffer, resolved, down through what is nested in them.
 
-use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, DisciplineKind, SpecError};
+use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, SpecError};
 use sojourn_units::{Kind, Limit, ParamError, Spec, SpecValue, Specs};
 
 use crate::dialect::fallback;
@@ -9,9 +9,9 @@ use crate::document::ValueRef;
 /// The specification with every parameter and its value, the dialect in full first, down through what is nested in it.
 ///
 /// # Errors
-/// As [`registry::resolve`]; also when a scheduler stands where an AQM is wanted.
+/// As [`registry::prepare`].
 pub fn resolve_queue(spec: &Spec, dialect: Option<&str>) -> Result<Spec, SpecError> {
-    resolve(spec, dialect, true)
+    Ok(registry::prepare(spec, dialect)?.spec())
 }
 
 /// A queue's specification with the limit that the topology sets, unless the specification sets one. A scheduler without a
@@ -58,11 +58,10 @@ pub fn dialect_notes(spec: &Spec, dialect: Option<&str>) -> Vec<String> {
 
 /// Whether a queue can be built.
 pub(super) fn check(spec: &Spec, dialect: Option<&str>) -> Result<(), SpecError> {
-    resolve_queue(spec, dialect)?;
     let mut context = BuildContext::plain(0, "check");
     context.dialect = dialect.map(str::to_owned);
     context.per_flow = false;
-    registry::build_port(spec, &context).map(drop)
+    registry::prepare(spec, dialect)?.build(&context).map(drop)
 }
 
 /// Whether an error says that a discipline lacks the dialect of the scenario.
@@ -137,29 +136,6 @@ pub(super) fn misplaced(spec: &Spec, error: &SpecError) -> Option<String> {
             SpecValue::Specs(right)
         ))
     })
-}
-
-fn resolve(spec: &Spec, dialect: Option<&str>, schedulers: bool) -> Result<Spec, SpecError> {
-    let (entry, resolved) = registry::resolve(spec, dialect)?;
-    if !schedulers && entry.kind != DisciplineKind::Aqm {
-        return Err(registry::not_aqm(entry.name));
-    }
-    let mut full = Spec::new(entry.name);
-    if !entry.dialects.is_empty() {
-        let text = SpecValue::Text(resolved.release.to_owned());
-        full.args.push(("dialect".to_owned(), text));
-    }
-    for (key, text) in resolved.pairs {
-        let value = match nested_specs(entry, key, &text) {
-            Some(inner) => {
-                let inner = inner.try_map(|inner| resolve(inner, dialect, entry.takes_schedulers));
-                SpecValue::Specs(inner?)
-            }
-            None => SpecValue::Text(text),
-        };
-        full.args.push((key.to_owned(), value));
-    }
-    Ok(full)
 }
 
 /// The specifications that a parameter of a discipline holds, if it holds any.
