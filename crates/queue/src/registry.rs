@@ -10,7 +10,7 @@ use crate::nesting::{Inner, NestingContext};
 use crate::port::QueuePort;
 use crate::synonyms::advice;
 use crate::tc::Line;
-use sojourn_units::{ParamError, Spec, SpecValue, Specs, nearest};
+use sojourn_units::{ParamError, Spec, SpecValue, Specs, nearest, usable_dialect};
 use std::sync::Arc;
 
 pub use crate::catalogue::{CatalogueEntry, DisciplineKind, Resolve, Resolved};
@@ -265,7 +265,8 @@ fn params_of(
 ) -> Result<(&'static CatalogueEntry, AnyParams), SpecError> {
     let entry = find(&spec.name)?;
     let pairs = spec.pairs();
-    let dialect = usable_dialect(entry, dialect, &pairs);
+    let own = pairs.iter().any(|(key, _)| key == "dialect");
+    let dialect = usable_dialect(dialect.filter(|_| !own), entry.dialects);
     let read = match entry.kind {
         DisciplineKind::Aqm => {
             AnyAqmParams::read(entry.name, dialect, &pairs).map(|read| read.map(AnyParams::Aqm))
@@ -283,16 +284,6 @@ fn in_name_of(entry: &CatalogueEntry, error: ParamError) -> SpecError {
         discipline: entry.name,
         error,
     }
-}
-
-/// The scenario's dialect, unless it is `paper` and this discipline has none of that name: then its default.
-fn usable_dialect<'a>(
-    entry: &CatalogueEntry,
-    dialect: Option<&'a str>,
-    pairs: &[(String, String)],
-) -> Option<&'a str> {
-    let own = pairs.iter().any(|(key, _)| key == "dialect");
-    dialect.filter(|d| !own && (*d != "paper" || entry.dialects.iter().any(|info| info.name == *d)))
 }
 
 /// Resolves the parameters of a specification, without what is inside.

@@ -10,7 +10,7 @@
 //! among them is left out, as are `global` and `value` elements; each is told in a note. What the scenario itself says of a
 //! component goes before its attributes, as it does in an ns-3 program that sets an attribute of an object.
 
-use crate::dialect::is_ns3_24;
+use crate::dialect::Simulator;
 use crate::error::{LabError, LabErrorKind, Place, Result};
 use crate::model::{FlowGroup, Scenario, Topology};
 use roxmltree::{Document, Node};
@@ -574,7 +574,7 @@ impl Defaults {
     /// # Errors
     /// If nothing in the scenario runs in that dialect.
     pub fn apply(&self, scenario: &mut Scenario) -> Result<()> {
-        let whole = scenario.dialect.as_deref().is_some_and(is_ns3_24);
+        let whole = is_ns3_24(scenario.dialect.as_deref());
         let mut used = false;
         let queues: Vec<&mut Spec> = match &mut scenario.topology {
             Topology::Dumbbell(p) => std::iter::once(&mut p.queue)
@@ -653,9 +653,14 @@ impl Defaults {
     }
 }
 
+/// Whether that is the dialect of ns-3.24.
+fn is_ns3_24(dialect: Option<&str>) -> bool {
+    Simulator::of(dialect) == Some(Simulator::Ns3_24)
+}
+
 /// Whether a component with such a dialect of its own, in a scenario that is or is not in dialect ns3_24, runs in it.
 fn runs(whole: bool, own: Option<&str>) -> bool {
-    own.map_or(whole, is_ns3_24)
+    own.map_or(whole, |own| is_ns3_24(Some(own)))
 }
 
 #[cfg(test)]

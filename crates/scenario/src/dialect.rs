@@ -28,46 +28,70 @@ pub struct Conventions {
 impl Conventions {
     /// Those of a scenario.
     pub fn of(scenario: &Scenario) -> Conventions {
-        let dialect = scenario.dialect.as_deref();
-        let old_ns3 = dialect.is_some_and(is_ns3_24);
-        let ns3 = is_dialect(dialect, "ns3") || old_ns3;
-        let new_ns3 = ns3 && !old_ns3;
-        let ties = match ns3 {
-            _ if is_dialect(dialect, "ns2") => TieRule::Ns2Clock,
-            true => TieRule::Birth,
-            false => TieRule::DeparturesFirst,
+        let usual = match Simulator::of(scenario.dialect.as_deref()) {
+            Some(Simulator::Ns2) => Conventions {
+                ties: TieRule::Ns2Clock,
+                ..Conventions::OWN
+            },
+            Some(Simulator::Ns3) => Conventions {
+                ties: TieRule::Birth,
+                tx_rounding: Rounding::NearestNs,
+                device_queue: 1,
+                link_header: PPP_HEADER,
+                ..Conventions::OWN
+            },
+            Some(Simulator::Ns3_24) => Conventions {
+                ties: TieRule::Birth,
+                tx_rounding: Rounding::DoubleNs,
+                streams: Streams::Ns3,
+                ..Conventions::OWN
+            },
+            None => Conventions::OWN,
         };
-        let rounding = match ns3 {
-            _ if old_ns3 => Rounding::DoubleNs,
-            true => Rounding::NearestNs,
-            false => Rounding::Carry,
-        };
-        let streams = match old_ns3 {
-            true => Streams::Ns3,
-            false => Streams::Names,
-        };
-        let header = if new_ns3 { PPP_HEADER } else { 0 };
         let (run, wire) = (&scenario.run, &scenario.wire);
         Conventions {
-            ties: run.ties.unwrap_or(ties),
-            tx_rounding: wire.tx_rounding.unwrap_or(rounding),
-            device_queue: wire.device_queue.unwrap_or(new_ns3.into()),
-            link_header: wire.link_header.unwrap_or(header),
-            streams: run.streams.unwrap_or(streams),
+            ties: run.ties.unwrap_or(usual.ties),
+            tx_rounding: wire.tx_rounding.unwrap_or(usual.tx_rounding),
+            device_queue: wire.device_queue.unwrap_or(usual.device_queue),
+            link_header: wire.link_header.unwrap_or(usual.link_header),
+            streams: run.streams.unwrap_or(usual.streams),
         }
     }
+
+    /// Those where no simulator is followed.
+    const OWN: Conventions = Conventions {
+        ties: TieRule::DeparturesFirst,
+        tx_rounding: Rounding::Carry,
+        device_queue: 0,
+        link_header: 0,
+        streams: Streams::Names,
+    };
 }
 
-/// Whether a dialect is `family` or one of its releases: `ns3`, `ns3-3.44`.
-pub fn is_dialect(dialect: Option<&str>, family: &str) -> bool {
-    dialect
-        .and_then(|dialect| dialect.strip_prefix(family))
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+/// A simulator whose conventions a scenario takes over as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Simulator {
+    /// ns-2, whatever the release.
+    Ns2,
+    /// ns-3 from 3.36 on.
+    Ns3,
+    /// ns-3.24, in which the device queue is all the queue there is.
+    Ns3_24,
 }
 
-/// Whether a dialect is ns-3.24's, in which the device queue is all the queue there is.
-pub fn is_ns3_24(dialect: &str) -> bool {
-    matches!(dialect, "ns3_24" | "ns3-3.24")
+impl Simulator {
+    /// The simulator that a dialect names, with or without its release: `ns3`, `ns3-3.44`.
+    pub fn of(dialect: Option<&str>) -> Option<Simulator> {
+        let dialect = dialect?;
+        if ["ns3_24", "ns3-3.24"].contains(&dialect) {
+            return Some(Simulator::Ns3_24);
+        }
+        let is = |family: &str| dialect == family || dialect.starts_with(&format!("{family}-"));
+        [("ns2", Simulator::Ns2), ("ns3", Simulator::Ns3)]
+            .into_iter()
+            .find(|(family, _)| is(family))
+            .map(|(_, simulator)| simulator)
+    }
 }
 
 /// The rate of access links beside a bottleneck of that rate.
@@ -77,13 +101,17 @@ pub fn access_rate(given: Option<Rate>, bottleneck: Rate) -> Rate {
 
 /// Bytes that packets to a shared tree have more on their way to its root.
 pub fn encapsulation(group: &GroupParams, dialect: Option<&str>) -> Bytes {
-    let usual = if is_dialect(dialect, "ns2") { 20 } else { 28 };
+    let usual = if Simulator::of(dialect) == Some(Simulator::Ns2) {
+        20
+    } else {
+        28
+    };
     group.encapsulation.unwrap_or(Bytes::new(usual))
 }
 
 /// How long a pruned link of a dense tree carries nothing.
 pub fn prune_time(group: &GroupParams, dialect: Option<&str>) -> Span {
-    let usual = if is_dialect(dialect, "ns2") {
+    let usual = if Simulator::of(dialect) == Some(Simulator::Ns2) {
         500
     } else {
         210_000

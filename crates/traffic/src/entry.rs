@@ -107,9 +107,9 @@ impl CatalogueEntry {
     }
 }
 
-/// The scenario's dialect, unless it is `paper` and these parameters have none of that name: then the default.
+/// The dialect that these parameters take over from the scenario.
 pub(crate) fn usable_dialect<P: Params>(dialect: Option<&str>) -> Option<&str> {
-    dialect.filter(|d| *d != "paper" || P::DIALECTS.iter().any(|info| info.name == *d))
+    sojourn_units::usable_dialect(dialect, P::DIALECTS)
 }
 
 /// Parameters of `E` from pairs, in their own dialect or else the scenario's.

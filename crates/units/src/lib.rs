@@ -31,8 +31,8 @@ pub mod time;
 pub use error::{UnitError, UnitErrorKind, nearest};
 pub use head::{head_markdown, head_of, head_title};
 pub use param::{
-    Condition, DialectInfo, Kind, Need, ParamError, ParamInfo, ParamValue, Params, build,
-    check_declaration,
+    Condition, DialectInfo, Kind, Need, PAPER, ParamError, ParamInfo, ParamValue, Params, build,
+    check_declaration, usable_dialect,
 };
 pub use rate::Rate;
 pub use size::{Bytes, Limit, Packets, Ratio};

@@ -379,6 +379,15 @@ pub trait Params: Sized + Clone + PartialEq + fmt::Debug + Default {
     }
 }
 
+/// The dialect in which the original papers are followed. A scenario may ask for it whatever runs.
+pub const PAPER: &str = "paper";
+
+/// The dialect that a component takes over from its surroundings: the given one, unless that is [`PAPER`] and the component has
+/// none of that name. Then it runs in its default.
+pub fn usable_dialect<'a>(given: Option<&'a str>, dialects: &[DialectInfo]) -> Option<&'a str> {
+    given.filter(|given| *given != PAPER || dialects.iter().any(|info| info.name == PAPER))
+}
+
 /// The parameters of a dialect (the default one where none is named) with `pairs` set. A pair `dialect=NAME` among them
 /// is the component's own choice and goes before the argument, whatever its place.
 ///
@@ -1030,7 +1039,7 @@ macro_rules! params {
 
             impl $Dialect {
                 /// Every dialect, in the order declared.
-                const ALL: &'static [$Dialect] = &[$($Dialect::$Variant),+];
+                $vis const ALL: &'static [$Dialect] = &[$($Dialect::$Variant),+];
 
                 /// The short name.
                 $vis const fn name(self) -> &'static str {
@@ -1056,6 +1065,17 @@ macro_rules! params {
                 }
             }
         }
+
+        $(impl $Name {
+            /// The defaults of a dialect.
+            #[allow(dead_code, reason = "offered to whoever needs it, whatever the visibility")]
+            $vis fn of(dialect: $Dialect) -> Self {
+                match <Self as $crate::Params>::in_dialect(dialect.name()) {
+                    Ok(params) => params,
+                    Err(error) => panic!("declared dialect {}: {error}", dialect.name()),
+                }
+            }
+        })?
 
         impl ::core::default::Default for $Name {
             fn default() -> Self {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sojourn_traffic::srm::SRM;
 use sojourn_traffic::workload;
-use sojourn_units::{FlowSpec, Kind, ParamError, Params, Span, build, nearest};
+use sojourn_units::{FlowSpec, Kind, PAPER, ParamError, Params, Span, build, nearest};
 
 use super::Reader;
 use super::kinds::{self, known_flow_kind};
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         match kinds::try_flow(&group.kind, &group.args, self.dialect) {
             Ok(built) => {
                 for (name, part) in &built.parts {
-                    if self.dialect == Some("paper") && !own && part.release != "paper" {
+                    if self.dialect == Some(PAPER) && !own && part.release != PAPER {
                         self.note(fallback(name, part.release));
                     }
                 }

@@ -1,7 +1,7 @@
 //! Queues in scenarios: checked, given a buffer, resolved, down through what is nested in them.
 
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, SpecError};
-use sojourn_units::{Kind, Limit, ParamError, Spec, SpecValue, Specs};
+use sojourn_units::{Kind, Limit, PAPER, ParamError, Spec, SpecValue, Specs};
 
 use crate::dialect::fallback;
 use crate::document::ValueRef;
@@ -50,7 +50,7 @@ pub fn with_buffer(spec: &Spec, buffer: Option<Limit>) -> Spec {
 /// What runs in another dialect than the scenario's `paper`, which it does not have.
 pub fn dialect_notes(spec: &Spec, dialect: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
-    if dialect == Some("paper") {
+    if dialect == Some(PAPER) {
         collect_notes(spec, &mut notes);
     }
     notes
@@ -150,10 +150,10 @@ fn nested_specs(entry: &CatalogueEntry, key: &str, text: &str) -> Option<Specs> 
 }
 
 fn collect_notes(spec: &Spec, notes: &mut Vec<String>) {
-    let Ok((entry, resolved)) = registry::resolve(spec, Some("paper")) else {
+    let Ok((entry, resolved)) = registry::resolve(spec, Some(PAPER)) else {
         return;
     };
-    let has = entry.dialects.iter().any(|info| info.name == "paper");
+    let has = entry.dialects.iter().any(|info| info.name == PAPER);
     if !has && spec.get("dialect").is_none() && !entry.dialects.is_empty() {
         notes.push(fallback(entry.name, resolved.release));
     }

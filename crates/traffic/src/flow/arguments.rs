@@ -2,7 +2,7 @@
 
 use crate::entry::wrong;
 use sojourn_cc::registry as cc;
-use sojourn_units::{ParamError, ParamInfo, Params, UnitErrorKind, nearest};
+use sojourn_units::{PAPER, ParamError, ParamInfo, Params, UnitErrorKind, nearest};
 
 /// The parameter of a plain TCP flow that names its congestion control.
 pub(crate) const CC: &str = "cc";
@@ -23,7 +23,7 @@ pub(crate) fn own_dialect<P: Params>(args: &[(String, String)]) -> Option<&str> 
         let mut dialects = P::DIALECTS.iter();
         dialects.any(|info| info.name == name || info.release == name)
     };
-    Some(own.1.as_str()).filter(|name| known(name) || *name != "paper")
+    Some(own.1.as_str()).filter(|name| known(name) || *name != PAPER)
 }
 
 /// Refuses what no part of a flow declares, and what is given twice.

@@ -28,7 +28,7 @@ use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use crate::entry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
-use sojourn_units::{Bytes, Limit, Packets, Params, Rate, Time, params};
+use sojourn_units::{Bytes, Limit, Packets, Rate, Time, params};
 
 params! {
     /// RED that first compares each packet with a waiting one, and drops both if they are of one flow.
@@ -142,11 +142,10 @@ impl Entry for Choke {
 
 /// RED's settings behind CHOKe's.
 fn red_params(params: &ChokeParams, linux: bool) -> Result<RedParams, SpecError> {
-    let dialect = if linux { "linux" } else { "paper" };
-    let mut red = RedParams::in_dialect(dialect).map_err(|error| SpecError::Param {
-        discipline: Choke::NAME,
-        error,
-    })?;
+    let mut red = RedParams::of(match linux {
+        true => red::Dialect::Linux,
+        false => red::Dialect::Paper,
+    });
     red.min = params.min.map(Limit::Packets);
     red.max = params.max.map(Limit::Packets);
     red.limit = params.limit;

@@ -31,7 +31,7 @@ use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::disciplines::aqms::codel::{check_l4s, is_l4s};
 use crate::entry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, Packet, Stream};
-use sojourn_units::{Bytes, Limit, Packets, Params, Rate, Span, Time, params};
+use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, params};
 
 params! {
     /// CoDel with a decaying count, and BLUE for what does not respond.
@@ -289,7 +289,7 @@ impl CobaltLaw {
         let params = CobaltParams {
             target,
             interval,
-            ..CobaltParams::in_dialect("linux").expect("a dialect of cobalt")
+            ..CobaltParams::of(Dialect::Linux)
         };
         CobaltLaw::new(&params).expect("the defaults do not contradict each other")
     }

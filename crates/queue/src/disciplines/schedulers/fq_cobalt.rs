@@ -12,11 +12,11 @@
 
 use crate::classify::{Classifier, Classify, Hash};
 use crate::disciplines::aqms::AnyAqm;
-use crate::disciplines::aqms::cobalt::{Cobalt, CobaltParams};
+use crate::disciplines::aqms::cobalt::{self, Cobalt, CobaltParams};
 use crate::entry::{Entry, SpecError};
 use crate::flow_queue::{Dscps, FlowQueue, Rules, Sets, WhenFull, in_name_of, schedule_flow_queue};
 use crate::nesting::NestingContext;
-use sojourn_units::{Bytes, Limit, Params, Span, params};
+use sojourn_units::{Bytes, Limit, Span, params};
 
 params! {
     /// Flow queueing with COBALT: a queue for each flow, sparse flows first, COBALT in each queue.
@@ -82,7 +82,7 @@ impl Entry<NestingContext> for FqCobalt {
     type Params = FqCobaltParams;
 
     fn build(params: FqCobaltParams, cx: &NestingContext) -> Result<Self, SpecError> {
-        let own = CobaltParams::in_dialect("ns3").expect("a dialect of cobalt");
+        let own = CobaltParams::of(cobalt::Dialect::Ns3);
         let cobalt = CobaltParams {
             target: params.target,
             interval: params.interval,

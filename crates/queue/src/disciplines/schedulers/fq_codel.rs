@@ -29,12 +29,12 @@
 
 use crate::classify::{Classifier, Classify, Hash};
 use crate::disciplines::aqms::AnyAqm;
-use crate::disciplines::aqms::codel::{Codel, CodelParams};
+use crate::disciplines::aqms::codel::{self, Codel, CodelParams};
 use crate::entry::{Entry, SpecError};
 use crate::flow_queue::{Dscps, FlowQueue, Rules, Sets, WhenFull, in_name_of, schedule_flow_queue};
 use crate::nesting::NestingContext;
 use crate::tc::Line;
-use sojourn_units::{Bytes, Limit, Packets, Params, Span, params};
+use sojourn_units::{Bytes, Limit, Packets, Span, params};
 
 params! {
     /// Flow queueing with CoDel: a queue for each flow, sparse flows first, CoDel in each queue.
@@ -191,11 +191,11 @@ impl Entry<NestingContext> for FqCodel {
 /// What CoDel is built with in each queue.
 fn codel_params(params: &FqCodelParams) -> CodelParams {
     let (dialect, limit) = match params.dialect {
-        Dialect::Linux => ("linux", None),
-        Dialect::Ns3 => ("ns3", Some(params.limit)),
-        Dialect::Rfc8290 => ("rfc8289", None),
+        Dialect::Linux => (codel::Dialect::Linux, None),
+        Dialect::Ns3 => (codel::Dialect::Ns3, Some(params.limit)),
+        Dialect::Rfc8290 => (codel::Dialect::Rfc8289, None),
     };
-    let own = CodelParams::in_dialect(dialect).expect("a dialect of codel");
+    let own = CodelParams::of(dialect);
     CodelParams {
         target: params.target,
         interval: params.interval,

@@ -25,12 +25,12 @@
 
 use crate::classify::{Classifier, Classify, Hash};
 use crate::disciplines::aqms::AnyAqm;
-use crate::disciplines::aqms::pie::{Pie, PieParams};
+use crate::disciplines::aqms::pie::{self, Pie, PieParams};
 use crate::entry::{Entry, SpecError};
 use crate::flow_queue::{Dscps, FlowQueue, Rules, Sets, WhenFull, in_name_of, schedule_flow_queue};
 use crate::nesting::NestingContext;
 use crate::tc::{self, Line};
-use sojourn_units::{Bytes, Limit, Packets, Params, Span, params};
+use sojourn_units::{Bytes, Limit, Packets, Span, params};
 
 params! {
     /// Flow queueing with PIE: a queue for each flow, sparse flows first, PIE in each queue.
@@ -183,11 +183,11 @@ impl Entry<NestingContext> for FqPie {
 /// What PIE is built with in each queue.
 fn pie_params(params: &FqPieParams) -> PieParams {
     let (dialect, limit) = match params.dialect {
-        Dialect::Linux => ("linux", None),
-        Dialect::Ns3 => ("ns3", Some(params.limit)),
-        Dialect::Draft => ("rfc8033", None),
+        Dialect::Linux => (pie::Dialect::Linux, None),
+        Dialect::Ns3 => (pie::Dialect::Ns3, Some(params.limit)),
+        Dialect::Draft => (pie::Dialect::Rfc8033, None),
     };
-    let own = PieParams::in_dialect(dialect).expect("a dialect of pie");
+    let own = PieParams::of(dialect);
     PieParams {
         target: params.target,
         tupdate: params.tupdate,

@@ -227,8 +227,7 @@ fn control(
 ) -> Result<(cc::Maker, Resolved), ParamError> {
     let mut pairs = cc_spec.pairs();
     pairs.extend(pairs_of(args, algorithm.params));
-    let known = |d: &&str| *d != "paper" || algorithm.dialects.iter().any(|info| info.name == *d);
-    let dialect = dialect.map(short_name).filter(known);
+    let dialect = sojourn_units::usable_dialect(dialect.map(short_name), algorithm.dialects);
     let resolved = Resolved::of_tables(algorithm.params, algorithm.dialects, dialect, &pairs);
     let in_cc = |error| match error {
         cc::BuildError::Param { error, .. } => error,
