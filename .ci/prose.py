@@ -43,8 +43,6 @@ CHECKED = {".rs", ".py", ".pyi", ".md", ".toml", ".txt", ".tcl", ".cc", ".yml"}
 EXCEPTED = (
     "crates/queue/",
     "crates/results/",
-    "crates/run/",
-    "crates/scenario/",
     "crates/study/",
     "crates/traces/",
     "crates/transport/",

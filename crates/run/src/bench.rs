@@ -495,8 +495,8 @@ impl RingLoop {
         }
     }
 
-    /// Lets so many more packets arrive. Returns the packets sent meanwhile and the sum of their waits in picoseconds, so that
-    /// nothing is optimised away.
+    /// Lets `arrivals` more packets arrive. Returns the packets sent meanwhile and the sum of their waits in picoseconds: a result
+    /// that is used is not optimised away.
     pub fn run(&mut self, arrivals: u64) -> (u64, u64) {
         const BYTE: u64 = 8000;
         let (ring, gaps) = (

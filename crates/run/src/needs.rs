@@ -236,7 +236,7 @@ impl Needs {
         self.series_bytes = self.series_bytes.saturating_add(other.series_bytes);
     }
 
-    /// What so many points like this need.
+    /// What `points` points like this need.
     #[must_use]
     pub fn times(&self, points: u64) -> Needs {
         Needs {
@@ -249,7 +249,7 @@ impl Needs {
         }
     }
 
-    /// What a scenario needs; refuses one a run of which needs too much. The error names the path of the greatest part.
+    /// What a scenario needs. Refuses a scenario whose runs need too much each; the error names the path of the greatest part.
     ///
     /// # Errors
     /// When it does.
@@ -264,7 +264,7 @@ impl Needs {
         Err(too_much_memory(limits, &problem, needs.run_bytes).key(key))
     }
 
-    /// Refuses a study with too many points or runs, or the results of which need too much memory.
+    /// Refuses a study with too many points or runs, or whose results need too much memory.
     ///
     /// # Errors
     /// When it has.
@@ -400,7 +400,7 @@ fn replications(needs: &Needs) -> String {
     }
 }
 
-/// A size in the greatest unit of which it has ten or more, rounded up.
+/// A size, rounded up, in the largest unit that gives at least 10.
 fn size(bytes: u64) -> String {
     let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
     let found = units
@@ -494,7 +494,7 @@ impl<'a> Size<'a> {
         }
     }
 
-    /// Queues that schedulers make in advance, with so many access links.
+    /// Queues that schedulers make in advance, with `access` access links.
     fn buckets(&self, access: u64) -> u64 {
         let access = self.access.map(|queue| (queue, access));
         let all = self.queues.iter().copied().chain(access);

@@ -186,7 +186,7 @@ impl Slices {
         now.checked_add(self.length).unwrap_or(Time::MAX)
     }
 
-    /// Makes slices longer or shorter after one up to which there were so many packet-hops.
+    /// Makes slices longer or shorter. The slices so far had `hops` packet-hops.
     fn adapt(&mut self, hops: u64, links: usize) {
         let links = u64::try_from(links).unwrap_or(u64::MAX);
         let wanted = Slices::HOPS.saturating_add(links.saturating_mul(Slices::HOPS_PER_LINK));
@@ -211,7 +211,7 @@ impl Default for Slices {
     }
 }
 
-/// The error of a run that was told to stop.
+/// The error of a run that was stopped.
 fn interrupted(at: Time) -> LabError {
     let at = at.since(Time::ZERO);
     let problem = format!("interrupted at simulated time {at}");

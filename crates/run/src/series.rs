@@ -13,7 +13,7 @@ use sojourn_traffic::media::RTP;
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
-/// About how many series a run with so many flows and observed queues records, rather more than fewer.
+/// An upper estimate of the series that a run with `flows` flows and `queues` observed queues records.
 pub fn number(scenario: &Scenario, flows: u64, queues: u64) -> u64 {
     let wanted = wanted(&scenario.series.record).unwrap_or_default();
     let inner = flows.min(u64::try_from(MOST_QUEUES).unwrap_or(u64::MAX));

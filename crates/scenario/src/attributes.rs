@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Source: ns-3.24 src/config-store (behaviour), and the attributes of the classes in [`ATTRIBUTES`]. A `default` of a class that is not
-//! among them is left out, as are `global` and `value` elements; each is told in a note. What the scenario itself says of a
+//! among them is left out, as are `global` and `value` elements. A note names each of these. What the scenario itself says of a
 //! component goes before its attributes, as it does in an ns-3 program that sets an attribute of an object.
 
 use crate::dialect::Simulator;
@@ -414,7 +414,7 @@ impl Reader<'_> {
         };
         let class = found.name.0;
         let bytes = in_bytes.contains(&class);
-        // DropTailQueue has a limit for either mode, of which one holds.
+        // DropTailQueue has a limit for either mode. Only one of them holds.
         let other_mode = class == "DropTailQueue" && (found.form == Form::Bytes) != bytes;
         if found.form == Form::Mode || other_mode {
             return Ok(());

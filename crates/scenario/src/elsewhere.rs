@@ -1,7 +1,7 @@
 //! Names of the field that are no entries of the catalogue, and where to look for them.
 
-/// What goes by a name of its own in the field and is a part of an entry here, or one that is not meant alone: names in lower case
-/// without signs between, and where to look. Another name of an entry is its alias.
+/// Names that the field uses for a part of an entry here, or for an entry that does not run alone, and where to look. The names are
+/// in lower case, without signs between words. Another name of a whole entry is its alias.
 const ELSEWHERE: [(&[&str], &str); 11] = [
     (
         &["udp"],

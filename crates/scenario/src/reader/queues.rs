@@ -22,7 +22,7 @@ pub fn with_buffer(spec: &Spec, buffer: Option<Limit>) -> Spec {
         return spec;
     };
     let has = |name: &str| {
-        // An unknown discipline is told of later.
+        // An unknown discipline is refused later.
         registry::find(&spec.name).is_ok_and(|entry| entry.params.iter().any(|p| p.name == name))
     };
     if !has("limit") && has("each") {
