@@ -5,12 +5,14 @@
 //! serialization, propagation.
 
 use crate::network::LabNetwork;
+use sojourn_queue::QueuePort;
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, DisciplineKind};
 use sojourn_scenario::error::{LabError, LabErrorKind};
 use sojourn_sim::trace::NoTrace;
 use sojourn_sim::{
     AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Network, NetworkSpec, Stream, Ties, TxRounding,
 };
+use sojourn_traffic::Endpoint;
 use sojourn_traffic::flow::{FlowRequest, build_flow};
 use sojourn_units::{Rate, Span, Spec, SpecError, Time};
 use std::borrow::Cow;
@@ -69,8 +71,13 @@ pub fn bounds(entry: &CatalogueEntry) -> &'static [(&'static str, f64)] {
 
 /// Every case, smallest first within its family.
 pub fn cases() -> Vec<Case> {
-    let gig = Rate::gbps(1);
-    let udp = |name, about, flows, seconds, rate, queue| Case {
+    [udp_cases(), tcp_cases()].concat()
+}
+
+/// CBR flows that offer more than the link carries.
+fn udp_cases() -> Vec<Case> {
+    let (gig, ten_gig) = (Rate::gbps(1), Rate::gbps(10));
+    let udp = |(name, about): (&'static str, &'static str), flows, seconds, rate, queue| Case {
         name,
         about,
         flows,
@@ -80,139 +87,93 @@ pub fn cases() -> Vec<Case> {
         buffer: 1000,
         queue: Cow::Borrowed(queue),
     };
-    let tcp = |name, about, flows, seconds, rate, buffer, queue| Case {
+    let b1 = ("b1", "UDP, 10 CBR flows, 1.2 times 1 Gbps");
+    let b2_100 = ("b2-100", "UDP, 100 CBR flows, 1.2 times 10 Gbps");
+    let through_drr = ("b1-drr", "the same through DRR");
+    vec![
+        udp(b1, 10, 10.0, gig, "droptail"),
+        udp(
+            ("b1-codel", "the same through CoDel"),
+            10,
+            10.0,
+            gig,
+            "codel",
+        ),
+        udp(through_drr, 10, 10.0, gig, "drr quantum=1500B"),
+        udp(b2_100, 100, 2.0, ten_gig, "droptail"),
+        udp(
+            ("b2-1000", "UDP, 1000 CBR flows"),
+            1000,
+            2.0,
+            ten_gig,
+            "droptail",
+        ),
+        udp(
+            ("b2-10000", "UDP, 10 000 CBR flows"),
+            10_000,
+            2.0,
+            ten_gig,
+            "droptail",
+        ),
+        udp(
+            ("b2-100000", "UDP, 100 000 CBR flows"),
+            100_000,
+            2.0,
+            ten_gig,
+            "droptail",
+        ),
+    ]
+}
+
+/// TCP flows that share a link.
+fn tcp_cases() -> Vec<Case> {
+    let gig = |name, about, flows, transport| Case {
         name,
         about,
         flows,
-        seconds,
-        transport: Transport::NewReno,
-        rate,
-        buffer,
-        queue: Cow::Borrowed(queue),
+        seconds: 10.0,
+        transport,
+        rate: Rate::gbps(1),
+        buffer: 2000,
+        queue: Cow::Borrowed("droptail"),
     };
-    let sack = |name, about, flows, seconds, rate, buffer| Case {
-        transport: Transport::Sack,
-        ..tcp(name, about, flows, seconds, rate, buffer, "droptail")
+    let ten_gig = |case| Case {
+        seconds: 2.0,
+        rate: Rate::gbps(10),
+        buffer: 20_000,
+        ..case
     };
+    let sack_4 = "TCP with SACK and timestamps, 4 flows, 1 Gbps";
+    let sack_64 = "TCP with SACK and timestamps, 64 flows, 1 Gbps";
+    let sack_1024 = "TCP with SACK and timestamps, 1024 flows, 10 Gbps";
+    let (reno, sack) = (Transport::NewReno, Transport::Sack);
     vec![
-        udp(
-            "b1",
-            "UDP, 10 CBR flows, 1.2 times 1 Gbps",
-            10,
-            10.0,
-            gig,
-            "droptail",
-        ),
-        udp("b1-codel", "the same through CoDel", 10, 10.0, gig, "codel"),
-        udp(
-            "b1-drr",
-            "the same through DRR",
-            10,
-            10.0,
-            gig,
-            "drr quantum=1500B",
-        ),
-        udp(
-            "b2-100",
-            "UDP, 100 CBR flows, 1.2 times 10 Gbps",
-            100,
-            2.0,
-            Rate::gbps(10),
-            "droptail",
-        ),
-        udp(
-            "b2-1000",
-            "UDP, 1000 CBR flows",
-            1000,
-            2.0,
-            Rate::gbps(10),
-            "droptail",
-        ),
-        udp(
-            "b2-10000",
-            "UDP, 10 000 CBR flows",
-            10_000,
-            2.0,
-            Rate::gbps(10),
-            "droptail",
-        ),
-        udp(
-            "b2-100000",
-            "UDP, 100 000 CBR flows",
-            100_000,
-            2.0,
-            Rate::gbps(10),
-            "droptail",
-        ),
-        tcp(
-            "b3-4",
-            "TCP NewReno, 4 flows, 1 Gbps",
-            4,
-            10.0,
-            gig,
-            2000,
-            "droptail",
-        ),
-        tcp(
-            "b3-64",
-            "TCP NewReno, 64 flows, 1 Gbps",
-            64,
-            10.0,
-            gig,
-            2000,
-            "droptail",
-        ),
-        tcp(
-            "b3-64-codel",
-            "the same through CoDel",
-            64,
-            10.0,
-            gig,
-            2000,
-            "codel",
-        ),
-        sack(
-            "b3-4-sack",
-            "TCP with SACK and timestamps, 4 flows, 1 Gbps",
-            4,
-            10.0,
-            gig,
-            2000,
-        ),
-        sack(
-            "b3-64-sack",
-            "TCP with SACK and timestamps, 64 flows, 1 Gbps",
-            64,
-            10.0,
-            gig,
-            2000,
-        ),
-        tcp(
+        gig("b3-4", "TCP NewReno, 4 flows, 1 Gbps", 4, reno),
+        gig("b3-64", "TCP NewReno, 64 flows, 1 Gbps", 64, reno),
+        Case {
+            queue: Cow::Borrowed("codel"),
+            ..gig("b3-64-codel", "the same through CoDel", 64, reno)
+        },
+        gig("b3-4-sack", sack_4, 4, sack),
+        gig("b3-64-sack", sack_64, 64, sack),
+        ten_gig(gig(
             "b4-1024",
             "TCP NewReno, 1024 flows, 10 Gbps",
             1024,
-            2.0,
-            Rate::gbps(10),
-            20_000,
-            "droptail",
-        ),
-        sack(
-            "b4-1024-sack",
-            "TCP with SACK and timestamps, 1024 flows, 10 Gbps",
-            1024,
-            2.0,
-            Rate::gbps(10),
-            20_000,
-        ),
-        tcp(
-            "b4-10240",
-            "TCP NewReno, 10 240 flows, 20 Gbps",
-            10_240,
-            1.0,
-            Rate::gbps(20),
-            40_000,
-            "droptail",
-        ),
+            reno,
+        )),
+        ten_gig(gig("b4-1024-sack", sack_1024, 1024, sack)),
+        Case {
+            seconds: 1.0,
+            rate: Rate::gbps(20),
+            buffer: 40_000,
+            ..gig(
+                "b4-10240",
+                "TCP NewReno, 10 240 flows, 20 Gbps",
+                10_240,
+                reno,
+            )
+        },
     ]
 }
 
@@ -308,32 +269,30 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
     let flow_nodes: Arc<[(u32, u32)]> = (0..case.flows)
         .map(|flow| (2 + 2 * flow, 3 + 2 * flow))
         .collect();
-    let link = |spec: &mut NetworkSpec<_, _>, ends: (u32, u32), rate, delay, queue: &str| {
-        let name = format!("link/{}-{}", ends.0, ends.1);
-        let cx = BuildContext {
-            per_flow: ends.0 == 0 && ends.1 == 1,
-            flow_nodes: Arc::clone(&flow_nodes),
-            ..BuildContext::plain(1, &name)
-        };
-        let queue = queue
-            .parse()
-            .map_err(|error: SpecError| LabError::new(LabErrorKind::BadValue, error.to_string()))?;
-        let port = registry::build_port(&queue, &cx).map_err(|e| LabError::from_queue(&e))?;
-        spec.links.push(LinkSpec {
-            name,
-            from: ends.0,
-            to: ends.1,
-            rate,
-            delay,
-            rounding: TxRounding::Carry,
-            device_queue: 0,
-            header: 0,
-            opportunities: None,
-            impairments: ImpairmentSpec::default(),
-            port,
-        });
-        Ok::<(), LabError>(())
+    let mut link = |ends, rate, delay, queue: &str| {
+        let link = link_spec(ends, rate, delay, (queue, &flow_nodes));
+        link.map(|link| spec.links.push(link))
     };
+    let unlimited = "droptail limit=1000000p";
+    link((0, 1), rate, bottleneck_delay, &with_limit(case)?)?;
+    link((1, 0), rate, bottleneck_delay, unlimited)?;
+    let delay = Span::from_ms(1);
+    for flow in 0..case.flows {
+        let (source, sink) = (2 + 2 * flow, 3 + 2 * flow);
+        for ends in [(source, 0), (0, source), (1, sink), (sink, 1)] {
+            link(ends, access_rate, delay, unlimited)?;
+        }
+    }
+    for flow in 0..case.flows {
+        add_flow(&mut spec, case, flow)?;
+    }
+    let network = Network::build(spec, NoTrace)
+        .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))?;
+    Ok(Prepared { network })
+}
+
+/// The queue of the bottleneck, with its limit.
+fn with_limit(case: &Case) -> Result<String, LabError> {
     let entry = queue_entry(&case.queue)?;
     let given: Spec = case.queue.parse().map_err(LabError::from_spec)?;
     let has = |key| entry.params.iter().any(|info| info.name == key) && given.get(key).is_none();
@@ -346,6 +305,7 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
         queue += &format!(" each=(droptail limit={share}p)");
     }
     // A shaper lets the link's rate through, so that the same packets are carried as through the others.
+    let rate = case.rate;
     if has("rate") {
         queue += &format!(" rate={rate} burst=100kB");
     }
@@ -353,97 +313,129 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
         let half = Rate::bps(rate.as_bps() / 2);
         queue += &format!(" cburst=100kB classes={half}/{rate},{half}/{rate}");
     }
-    let unlimited = "droptail limit=1000000p";
-    link(&mut spec, (0, 1), rate, bottleneck_delay, &queue)?;
-    link(&mut spec, (1, 0), rate, bottleneck_delay, unlimited)?;
-    let delay = Span::from_ms(1);
+    Ok(queue)
+}
+
+/// A link between two nodes.
+fn link_spec(
+    ends: (u32, u32),
+    rate: Rate,
+    delay: Span,
+    (queue, flow_nodes): (&str, &Arc<[(u32, u32)]>),
+) -> Result<LinkSpec<QueuePort>, LabError> {
+    let name = format!("link/{}-{}", ends.0, ends.1);
+    let cx = BuildContext {
+        per_flow: ends.0 == 0 && ends.1 == 1,
+        flow_nodes: Arc::clone(flow_nodes),
+        ..BuildContext::plain(1, &name)
+    };
+    let queue = queue
+        .parse()
+        .map_err(|error: SpecError| LabError::new(LabErrorKind::BadValue, error.to_string()))?;
+    let port = registry::build_port(&queue, &cx).map_err(|e| LabError::from_queue(&e))?;
+    Ok(LinkSpec {
+        name,
+        from: ends.0,
+        to: ends.1,
+        rate,
+        delay,
+        rounding: TxRounding::Carry,
+        device_queue: 0,
+        header: 0,
+        opportunities: None,
+        impairments: ImpairmentSpec::default(),
+        port,
+    })
+}
+
+/// Adds a flow between hosts of its own.
+fn add_flow(
+    spec: &mut NetworkSpec<QueuePort, Endpoint>,
+    case: &Case,
+    flow: u32,
+) -> Result<(), LabError> {
+    let (source, sink) = (2 + 2 * flow, 3 + 2 * flow);
+    spec.nodes.push(format!("source-{flow}"));
+    spec.nodes.push(format!("sink-{flow}"));
     // Load 1.2 in packets of 1500 bytes.
     let gap = Span::from_ps(
-        u64::from(case.flows) * 12_000_000_000_000 / (rate.as_bps() / 1000) / 1200 * 1000,
+        u64::from(case.flows) * 12_000_000_000_000 / (case.rate.as_bps() / 1000) / 1200 * 1000,
     );
-    for flow in 0..case.flows {
-        let (source, sink) = (2 + 2 * flow, 3 + 2 * flow);
-        spec.nodes.push(format!("source-{flow}"));
-        spec.nodes.push(format!("sink-{flow}"));
-        link(&mut spec, (source, 0), access_rate, delay, unlimited)?;
-        link(&mut spec, (0, source), access_rate, delay, unlimited)?;
-        link(&mut spec, (1, sink), access_rate, delay, unlimited)?;
-        link(&mut spec, (sink, 1), access_rate, delay, unlimited)?;
-        let name = format!("flow/{flow}");
-        let start = match case.transport {
-            Transport::Cbr => Time::ZERO + gap / u64::from(case.flows) * u64::from(flow),
-            _ => {
-                let mut stream = Stream::derive(1, 0, &format!("{name}/start"));
-                Time::from_ps(stream.below(Span::from_ms(100).as_ps()))
-            }
-        };
-        let request = FlowRequest {
-            flow,
-            name: &name,
-            dialect: None,
-            seed: 1,
-            replication: 0,
-            start,
-            stop: None,
-            ns3_number: None,
-            capacity: Rate::mbps(10),
-            shares: 1,
-        };
-        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        let (kind, args) = match case.transport {
-            Transport::Sack => (
-                "sack",
-                vec![
-                    pair("mss", "1448B"),
-                    pair("headers", "52B"),
-                    pair("initial_window", "10"),
-                    pair("min_rto", "200ms"),
-                    pair("delayed_ack", "2"),
-                    pair("timestamps", "true"),
-                ],
-            ),
-            Transport::NewReno => (
-                "newreno",
-                vec![
-                    pair("mss", "1460B"),
-                    pair("headers", "40B"),
-                    pair("initial_window", "10"),
-                    pair("min_rto", "200ms"),
-                    pair("delayed_ack", "1"),
-                ],
-            ),
-            Transport::Cbr => (
-                "cbr",
-                vec![
-                    pair("size", "1500B"),
-                    pair("headers", "0B"),
-                    ("interval".to_owned(), gap.to_string()),
-                ],
-            ),
-        };
-        let built = build_flow(kind, &args, &request).map_err(|e| LabError::from_param(&e))?;
-        let mut add = |role: &str, node, agent| {
-            spec.agents.push(AgentSpec {
-                name: format!("{name}/{role}"),
-                node,
-                agent,
-            });
-            u32::try_from(spec.agents.len() - 1).expect("fewer than 2^32 agents")
-        };
-        let sender = add("sender", source, built.sender);
-        let receiver = built.receiver.map(|agent| add("receiver", sink, agent));
-        spec.flows.push(FlowSpec {
-            name,
-            dscp: 0,
-            source,
-            sink,
-            sender,
-            receiver,
+    let name = format!("flow/{flow}");
+    let start = match case.transport {
+        Transport::Cbr => Time::ZERO + gap / u64::from(case.flows) * u64::from(flow),
+        _ => {
+            let mut stream = Stream::derive(1, 0, &format!("{name}/start"));
+            Time::from_ps(stream.below(Span::from_ms(100).as_ps()))
+        }
+    };
+    let request = FlowRequest {
+        flow,
+        name: &name,
+        dialect: None,
+        seed: 1,
+        replication: 0,
+        start,
+        stop: None,
+        ns3_number: None,
+        capacity: Rate::mbps(10),
+        shares: 1,
+    };
+    let (kind, args) = flow_args(case.transport, gap);
+    let built = build_flow(kind, &args, &request).map_err(|e| LabError::from_param(&e))?;
+    let mut add = |role: &str, node, agent| {
+        spec.agents.push(AgentSpec {
+            name: format!("{name}/{role}"),
+            node,
+            agent,
         });
-    }
-    let network = Network::build(spec, NoTrace)
-        .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))?;
-    Ok(Prepared { network })
+        u32::try_from(spec.agents.len() - 1).expect("fewer than 2^32 agents")
+    };
+    let sender = add("sender", source, built.sender);
+    let receiver = built.receiver.map(|agent| add("receiver", sink, agent));
+    spec.flows.push(FlowSpec {
+        name,
+        dscp: 0,
+        source,
+        sink,
+        sender,
+        receiver,
+    });
+    Ok(())
+}
+
+/// The kind of a flow and its parameters; CBR sends a packet every `gap`.
+fn flow_args(transport: Transport, gap: Span) -> (&'static str, Vec<(String, String)>) {
+    let gap = gap.to_string();
+    let (kind, args): (&str, &[(&str, &str)]) = match transport {
+        Transport::Sack => (
+            "sack",
+            &[
+                ("mss", "1448B"),
+                ("headers", "52B"),
+                ("initial_window", "10"),
+                ("min_rto", "200ms"),
+                ("delayed_ack", "2"),
+                ("timestamps", "true"),
+            ],
+        ),
+        Transport::NewReno => (
+            "newreno",
+            &[
+                ("mss", "1460B"),
+                ("headers", "40B"),
+                ("initial_window", "10"),
+                ("min_rto", "200ms"),
+                ("delayed_ack", "1"),
+            ],
+        ),
+        Transport::Cbr => (
+            "cbr",
+            &[("size", "1500B"), ("headers", "0B"), ("interval", &gap)],
+        ),
+    };
+    let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+    (kind, args.iter().map(owned).collect())
 }
 
 /// The floor: one queue of packet records of 32 bytes in a ring, departures replayed before each arrival, tail drop at

@@ -96,27 +96,11 @@ impl Needs {
                 bytes,
             });
         };
-        let mut flows = 0_u64;
-        let mut connections = 0_u64;
-        let mut receptions = 0_u64;
-        for (group, index) in scenario.flows.iter().zip(0..) {
-            let count = group.place.count;
-            let members = members(scenario, group);
-            let own = u64::from(workload::connections(&group.kind, &group.args));
-            let width = own.saturating_add(members);
-            let all = count.saturating_mul(width);
-            flows = flows.saturating_add(count);
-            connections = connections.saturating_add(all);
-            receptions = receptions.saturating_add(count.saturating_mul(members));
-            let bytes = count
-                .saturating_mul(PER_FLOW)
-                .saturating_add(all.saturating_mul(PER_CONNECTION));
-            let what = match width {
-                1 => format!("{count} flows"),
-                _ => format!("{count} flows of {width} connections or members"),
-            };
-            part(&format!("flows[{index}].count"), what, bytes);
-        }
+        let Flows {
+            flows,
+            connections,
+            receptions,
+        } = Flows::of(scenario, &mut part);
         let network = Size::of(&scenario.topology);
         let counted = network.observed.saturating_mul(connections);
         part(
@@ -409,6 +393,43 @@ fn size(bytes: u64) -> String {
     match found {
         Some((unit, name)) => format!("{}{name}", bytes.div_ceil(*unit)),
         None => format!("{bytes}B"),
+    }
+}
+
+/// How many flows a scenario has, and what they come to in the network.
+#[derive(Default)]
+struct Flows {
+    /// Flows of the scenario.
+    flows: u64,
+    /// Flows of the network: connections, and what members of groups send.
+    connections: u64,
+    /// Flows times the members that receive them.
+    receptions: u64,
+}
+
+impl Flows {
+    /// Counts them, and reports the memory of each entry as a part.
+    fn of(scenario: &Scenario, part: &mut impl FnMut(&str, String, u64)) -> Flows {
+        let mut sum = Flows::default();
+        for (group, index) in scenario.flows.iter().zip(0..) {
+            let count = group.place.count;
+            let members = members(scenario, group);
+            let own = u64::from(workload::connections(&group.kind, &group.args));
+            let width = own.saturating_add(members);
+            let all = count.saturating_mul(width);
+            sum.flows = sum.flows.saturating_add(count);
+            sum.connections = sum.connections.saturating_add(all);
+            sum.receptions = sum.receptions.saturating_add(count.saturating_mul(members));
+            let bytes = count
+                .saturating_mul(PER_FLOW)
+                .saturating_add(all.saturating_mul(PER_CONNECTION));
+            let what = match width {
+                1 => format!("{count} flows"),
+                _ => format!("{count} flows of {width} connections or members"),
+            };
+            part(&format!("flows[{index}].count"), what, bytes);
+        }
+        sum
     }
 }
 

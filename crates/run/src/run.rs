@@ -2,7 +2,7 @@
 
 mod media;
 
-use crate::compile::{Compiled, FlowInfo, GroupInfo, LinkInfo, compile};
+use crate::compile::{Compiled, FlowInfo, GroupInfo, LinkChange, LinkInfo, compile};
 use crate::network::{Capacity, LabNetwork};
 use crate::series::Recorder;
 use sojourn_queue::account::FlowAccount;
@@ -83,8 +83,8 @@ fn run_in_slices<T: Tracer>(
         changes,
     } = compiled;
     let mut rates = Capacity::new(&links, &network.links);
-    let mut network =
-        Network::build(network, tracer).map_err(|error| build_error(scenario, &error))?;
+    let network = Network::build(network, tracer);
+    let mut network = network.map_err(|error| build_error(scenario, &error))?;
     let mut recorder = Recorder::new(scenario, &network, &links, &flows)?;
     let warmup = Time::ZERO + scenario.run.warmup;
     let end = Time::ZERO + scenario.run.duration;
@@ -108,17 +108,7 @@ fn run_in_slices<T: Tracer>(
         }
         if next == change && change < end {
             if let Some(change) = changes.next() {
-                if let Some(rate) = change.rate {
-                    network.set_rate(change.link, rate);
-                    rates.set_rate(change.link, next, rate);
-                }
-                if let Some(delay) = change.delay {
-                    network.set_delay(change.link, delay);
-                }
-                if let Some(state) = change.state {
-                    network.set_state(change.link, state);
-                    rates.set_state(change.link, next, state);
-                }
+                apply(&change, &mut network, &mut rates);
             }
         } else if next == start {
             measuring = true;
@@ -134,13 +124,13 @@ fn run_in_slices<T: Tracer>(
     }
     recorder.finish(&mut network, &rates);
     let census = caught(scenario, replication, &mut network, LabNetwork::finish)?;
-    let measured = end.since(network.measuring_from());
+    let from = network.measuring_from();
     let outcome = RunOutcome {
         replication,
-        measured,
+        measured: end.since(from),
         census,
         queues: queues(&network, &links, &flows, &rates, end),
-        flows: flow_outcomes(&network, &flows, network.measuring_from()),
+        flows: flow_outcomes(&network, &flows, from),
         receivers: receiver_outcomes(&network, &flows, &groups, end),
         series: recorder.into_series(),
     };
@@ -208,6 +198,21 @@ impl Default for Slices {
             longest: Span::from_secs(10),
             hops: 0,
         }
+    }
+}
+
+/// Makes a timed change of a link.
+fn apply<T: Tracer>(change: &LinkChange, network: &mut LabNetwork<T>, rates: &mut Capacity) {
+    if let Some(rate) = change.rate {
+        network.set_rate(change.link, rate);
+        rates.set_rate(change.link, change.at, rate);
+    }
+    if let Some(delay) = change.delay {
+        network.set_delay(change.link, delay);
+    }
+    if let Some(state) = change.state {
+        network.set_state(change.link, state);
+        rates.set_state(change.link, change.at, state);
     }
 }
 
@@ -397,88 +402,90 @@ fn flow_outcomes<T: Tracer>(
     flows: &[FlowInfo],
     from: Time,
 ) -> Vec<FlowOutcome> {
-    let mut outcomes = Vec::with_capacity(flows.len());
-    for flow in flows {
-        let several;
-        let way = |i: usize, flows: Range<usize>| {
-            FlowCounts::together(flows.map(|flow| network.flow(flow)[i]))
-        };
-        let [counts, replies] = match flow.network.len() {
-            1 => network.flow(flow.network.start),
-            _ if flow.own.len() < flow.network.len() => {
-                // What members send to their group.
-                let others = flow.own.end..flow.network.end;
-                several = [way(0, flow.own.clone()), way(0, others)];
-                [&several[0], &several[1]]
-            }
-            _ => {
-                several = [0, 1].map(|i| way(i, flow.network.clone()));
-                [&several[0], &several[1]]
-            }
-        };
-        let sender = network.agent(flow.sender).sender_report();
-        let receiver = match flow.receiver {
-            Some(receiver) => network.agent(receiver).receiver_report(),
-            None => media::goodput(network, flow),
-        };
-        let sent = sender.unwrap_or_default();
-        let added = u64::from(flow.link_header);
-        outcomes.push(FlowOutcome {
-            name: flow.name.clone(),
-            label: flow.label.clone(),
-            kind: flow.kind.clone(),
-            release: flow.release.clone(),
-            forward: flow.forward,
-            base_rtt: flow.base_rtt,
-            sent_packets: counts.sent_packets,
-            sent_bytes: counts.sent_bytes + counts.sent_packets * added,
-            delivered_packets: counts.delivered_packets,
-            delivered_bytes: counts.delivered_bytes + counts.delivered_packets * added,
-            dropped_packets: counts.dropped_packets,
-            marked_packets: counts.marked_packets,
-            // A passive sink hands every datagram on, whatever arrived before it.
-            goodput_bytes: receiver.map_or_else(
-                || payload(counts.delivered_bytes, counts.delivered_packets, flow),
-                |r| r.goodput_bytes,
-            ),
-            delay: counts.delays.clone(),
-            delay_sum: counts.delay_sum,
-            delay_min: counts.delay_min(),
-            delay_max: counts.delay_max,
-            replies: replies.delivered_packets,
-            replies_delay_sum: replies.delay_sum,
-            jitter_sum: counts.jitter_sum,
-            retransmissions: sent.retransmissions,
-            timeouts: sent.timeouts,
-            rtt: (
-                sent.rtt_sum_ps,
-                sent.rtt_count,
-                sent.rtt_min,
-                sent.rtt_max.unwrap_or(Span::ZERO),
-            ),
-            started: sent.started.unwrap_or(flow.start),
-            completed: sent.completed,
-            transfers: transfers_of(network, flow, from),
-            exchanges: (network.agent(flow.sender).requester())
-                .map(|requester| requester.counts(from, network.now())),
-            playback: workload::playback(
-                flow.receiver.map(|receiver| network.agent(receiver)),
-                network.now(),
-            ),
-            media: media::of_flow(network, flow),
-            last_active: std::iter::once(flow.sender)
-                .chain(flow.receiver)
-                .filter_map(|agent| network.agent(agent).last_active())
-                .max(),
-            reception: None,
-        });
-    }
+    let outcomes = flows.iter().map(|flow| flow_outcome(network, flow, from));
+    let mut outcomes: Vec<FlowOutcome> = outcomes.collect();
     // Jitter is a matter of one receiver.
     for (flow, outcome) in flows.iter().zip(&mut outcomes) {
         let all = flow.own.clone().flat_map(|flow| network.receivers(flow));
         outcome.jitter_sum += all.map(|receiver| receiver.counts.jitter_sum).sum::<u128>();
     }
     outcomes
+}
+
+/// The counts of a flow there, and back; of a session of a group, those of the source and those of the members.
+fn both_ways<T: Tracer>(network: &LabNetwork<T>, flow: &FlowInfo) -> [FlowCounts; 2] {
+    let way = |i: usize, flows: Range<usize>| {
+        FlowCounts::together(flows.map(|flow| network.flow(flow)[i]))
+    };
+    match flow.network.len() {
+        1 => network.flow(flow.network.start).map(FlowCounts::clone),
+        _ if flow.own.len() < flow.network.len() => {
+            // What members send to their group.
+            let others = flow.own.end..flow.network.end;
+            [way(0, flow.own.clone()), way(0, others)]
+        }
+        _ => [0, 1].map(|i| way(i, flow.network.clone())),
+    }
+}
+
+fn flow_outcome<T: Tracer>(network: &LabNetwork<T>, flow: &FlowInfo, from: Time) -> FlowOutcome {
+    let [counts, replies] = both_ways(network, flow);
+    let sender = network.agent(flow.sender).sender_report();
+    let receiver = match flow.receiver {
+        Some(receiver) => network.agent(receiver).receiver_report(),
+        None => media::goodput(network, flow),
+    };
+    let sent = sender.unwrap_or_default();
+    let added = u64::from(flow.link_header);
+    FlowOutcome {
+        name: flow.name.clone(),
+        label: flow.label.clone(),
+        kind: flow.kind.clone(),
+        release: flow.release.clone(),
+        forward: flow.forward,
+        base_rtt: flow.base_rtt,
+        sent_packets: counts.sent_packets,
+        sent_bytes: counts.sent_bytes + counts.sent_packets * added,
+        delivered_packets: counts.delivered_packets,
+        delivered_bytes: counts.delivered_bytes + counts.delivered_packets * added,
+        dropped_packets: counts.dropped_packets,
+        marked_packets: counts.marked_packets,
+        // A passive sink hands every datagram on, whatever arrived before it.
+        goodput_bytes: receiver.map_or_else(
+            || payload(counts.delivered_bytes, counts.delivered_packets, flow),
+            |r| r.goodput_bytes,
+        ),
+        delay_min: counts.delay_min(),
+        delay: counts.delays,
+        delay_sum: counts.delay_sum,
+        delay_max: counts.delay_max,
+        replies: replies.delivered_packets,
+        replies_delay_sum: replies.delay_sum,
+        jitter_sum: counts.jitter_sum,
+        retransmissions: sent.retransmissions,
+        timeouts: sent.timeouts,
+        rtt: (
+            sent.rtt_sum_ps,
+            sent.rtt_count,
+            sent.rtt_min,
+            sent.rtt_max.unwrap_or(Span::ZERO),
+        ),
+        started: sent.started.unwrap_or(flow.start),
+        completed: sent.completed,
+        transfers: transfers_of(network, flow, from),
+        exchanges: (network.agent(flow.sender).requester())
+            .map(|requester| requester.counts(from, network.now())),
+        playback: workload::playback(
+            flow.receiver.map(|receiver| network.agent(receiver)),
+            network.now(),
+        ),
+        media: media::of_flow(network, flow),
+        last_active: std::iter::once(flow.sender)
+            .chain(flow.receiver)
+            .filter_map(|agent| network.agent(agent).last_active())
+            .max(),
+        reception: None,
+    }
 }
 
 /// What each member of a group got of each flow to it, in the order of the flows.

@@ -114,6 +114,46 @@ pub fn dumbbell(
     options: &Dumbbell,
     allowed: Allowed<'_>,
 ) -> Result<(Scenario, Vec<Spec>, LimitParams)> {
+    let document = document(options)?;
+    if options.queues.is_empty() {
+        let (base, limits) = read(&document, allowed)?;
+        let queue = queue_of(&base)?.clone();
+        return Ok((base, vec![queue], limits));
+    }
+    let mut base: Option<(Scenario, LimitParams)> = None;
+    let mut queues: Vec<Spec> = Vec::new();
+    for text in &options.queues {
+        let mut document = document.clone();
+        document.set_node(
+            "topology.queue",
+            argument("--queue", text, "topology.queue"),
+        )?;
+        let (scenario, limits) = read(&document, allowed)?;
+        let queue = queue_of(&scenario)?;
+        if queues.contains(queue) {
+            return Err(LabError::new(
+                LabErrorKind::Contradiction,
+                format!("{}: this queue is given twice", typed("--queue", text)),
+            )
+            .remedy("leave one of the two out"));
+        }
+        queues.push(queue.clone());
+        base.get_or_insert((scenario, limits));
+    }
+    let (base, limits) = base.expect("there is a queue");
+    Ok((base, queues, limits))
+}
+
+/// The queue of the bottleneck.
+fn queue_of(scenario: &Scenario) -> Result<&Spec> {
+    match &scenario.topology {
+        Topology::Dumbbell(params) => Ok(&params.queue),
+        _ => Err(no_dumbbell()),
+    }
+}
+
+/// What the options say, without the queues.
+fn document(options: &Dumbbell) -> Result<Document> {
     let mut document = Document::new("sojourn dumbbell");
     document.set_node("name", unplaced("dumbbell"))?;
     for ((option, path), value) in OPTIONS.iter().zip(options.values()) {
@@ -152,41 +192,7 @@ pub fn dumbbell(
         };
         document.set_argument(path, text, &typed("--set", set))?;
     }
-    let mut base: Option<(Scenario, LimitParams)> = None;
-    let mut queues: Vec<Spec> = Vec::new();
-    for text in &options.queues {
-        let mut document = document.clone();
-        document.set_node(
-            "topology.queue",
-            argument("--queue", text, "topology.queue"),
-        )?;
-        let (scenario, limits) = read(&document, allowed)?;
-        let Topology::Dumbbell(params) = &scenario.topology else {
-            return Err(no_dumbbell());
-        };
-        if queues.contains(&params.queue) {
-            return Err(LabError::new(
-                LabErrorKind::Contradiction,
-                format!("{}: this queue is given twice", typed("--queue", text)),
-            )
-            .remedy("leave one of the two out"));
-        }
-        queues.push(params.queue.clone());
-        base.get_or_insert((scenario, limits));
-    }
-    match base {
-        Some((base, limits)) => Ok((base, queues, limits)),
-        None => {
-            let (base, limits) = read(&document, allowed)?;
-            match &base.topology {
-                Topology::Dumbbell(params) => {
-                    let queue = params.queue.clone();
-                    Ok((base, vec![queue], limits))
-                }
-                _ => Err(no_dumbbell()),
-            }
-        }
-    }
+    Ok(document)
 }
 
 fn read(document: &Document, allowed: Allowed<'_>) -> Result<(Scenario, LimitParams)> {

@@ -156,6 +156,51 @@ fn study_keys(key: &str) -> (&'static [&'static str], Vec<(&'static str, Value)>
     }
 }
 
+/// A flow on one line.
+fn flow_line(kinds: &[FlowKindInfo]) -> Value {
+    let names: Vec<&str> = kinds
+        .iter()
+        .flat_map(|kind| std::iter::once(kind.name).chain(kind.aliases.iter().copied()))
+        .collect();
+    json!({
+        "type": "string",
+        "pattern": format!("^\\s*(\\d+\\*)?({})(\\s.*)?$", alternatives(&names)),
+        "description": "[N*]kind [rate] {key=value}, such as 4*reno or cbr 2Mbps size=1000B",
+    })
+}
+
+/// A table with a flow on one line in it.
+fn flow_spec(kinds: &[FlowKindInfo]) -> Value {
+    let mut spec = object(PlaceParams::DOC, PlaceParams::TABLE);
+    spec["properties"]["spec"] = flow_line(kinds);
+    spec["required"] = json!(["spec"]);
+    // The keys of whatever the specification names are allowed, too.
+    spec["additionalProperties"] = json!(true);
+    spec
+}
+
+/// The topologies by kind.
+fn topologies() -> [(&'static str, Value); 4] {
+    let hint = "";
+    let (dumbbell, lot) = (DumbbellParams::TABLE, ParkingLotParams::TABLE);
+    let graph = "Links one by one, in [[links]].";
+    [
+        (
+            "topology_dumbbell",
+            of_kind("dumbbell", DumbbellParams::DOC, dumbbell, false, hint),
+        ),
+        (
+            "topology_parking_lot",
+            of_kind("parking_lot", ParkingLotParams::DOC, lot, true, hint),
+        ),
+        (
+            "topology_chain",
+            of_kind("chain", ChainParams::DOC, ChainParams::TABLE, true, hint),
+        ),
+        ("topology_graph", of_kind("graph", graph, &[], true, hint)),
+    ]
+}
+
 fn definitions() -> Map<String, Value> {
     let mut definitions = Map::new();
     let mut define = |name: &str, schema: Value| definitions.insert(name.to_owned(), schema);
@@ -163,29 +208,9 @@ fn definitions() -> Map<String, Value> {
         .iter()
         .map(|(kind, _)| reference(&format!("topology_{kind}")));
     define("topology", any_of(topologies, "The shape of the network."));
-    let (dumbbell, hint) = (DumbbellParams::TABLE, "");
-    define(
-        "topology_dumbbell",
-        of_kind("dumbbell", DumbbellParams::DOC, dumbbell, false, hint),
-    );
-    define(
-        "topology_parking_lot",
-        of_kind(
-            "parking_lot",
-            ParkingLotParams::DOC,
-            ParkingLotParams::TABLE,
-            true,
-            hint,
-        ),
-    );
-    define(
-        "topology_chain",
-        of_kind("chain", ChainParams::DOC, ChainParams::TABLE, true, hint),
-    );
-    define(
-        "topology_graph",
-        of_kind("graph", "Links one by one, in [[links]].", &[], true, hint),
-    );
+    for (name, schema) in self::topologies() {
+        define(name, schema);
+    }
     define(
         "link",
         with_required(table::<LinkParams>(), &["from", "to"]),
@@ -219,27 +244,11 @@ fn definitions() -> Map<String, Value> {
     for kind in &kinds {
         define(&format!("flow_{}", kind.name), flow(kind));
     }
-    let names: Vec<&str> = kinds
-        .iter()
-        .flat_map(|kind| std::iter::once(kind.name).chain(kind.aliases.iter().copied()))
-        .collect();
-    let line = json!({
-        "type": "string",
-        "pattern": format!("^\\s*(\\d+\\*)?({})(\\s.*)?$", alternatives(&names)),
-        "description": "[N*]kind [rate] {key=value}, such as 4*reno or cbr 2Mbps size=1000B",
-    });
-    let mut spec = object(PlaceParams::DOC, PlaceParams::TABLE);
-    spec["properties"]["spec"] = line.clone();
-    spec["required"] = json!(["spec"]);
-    // The keys of whatever the specification names are allowed, too.
-    spec["additionalProperties"] = json!(true);
+    let own = [flow_line(&kinds), flow_spec(&kinds)];
     let kinds = kinds
         .iter()
         .map(|kind| reference(&format!("flow_{}", kind.name)));
-    define(
-        "flow",
-        any_of([line, spec].into_iter().chain(kinds), "What runs."),
-    );
+    define("flow", any_of(own.into_iter().chain(kinds), "What runs."));
     definitions
 }
 

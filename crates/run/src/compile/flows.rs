@@ -5,7 +5,7 @@ use sojourn_scenario::LabError;
 use sojourn_scenario::resolved::{Flow, Resolved};
 use sojourn_sim::{AgentSpec, FlowSpec, NetworkSpec, Stream};
 use sojourn_traffic::Endpoint;
-use sojourn_traffic::flow::{FlowBuilder, FlowRequest};
+use sojourn_traffic::flow::{BuiltFlow, FlowBuilder, FlowRequest};
 use sojourn_traffic::media::RTP;
 use sojourn_units::{ParamError, Rate, Span, Time};
 
@@ -38,19 +38,10 @@ pub(super) fn add_flow(
         shares: group.place.count,
     };
     let link_header = narrow(scenario.conventions.link_header);
-    let (built, endpoints) =
-        groups::build(group, compiled, place, &request, (builder, link_header))
-            .map_err(|error| refused(scenario, place, &error))?;
+    let built = groups::build(group, compiled, place, &request, (builder, link_header));
+    let (built, endpoints) = built.map_err(|error| refused(scenario, place, &error))?;
     let session = place.to_group.filter(|_| groups::has_session(&group.kind));
-    let joins = session.and_then(|to| groups::first_of_session(&group.kind, compiled, to));
-    let members = match (session, joins) {
-        (None, _) => Vec::new(),
-        (Some(_), Some(first)) => {
-            groups::agree(scenario, compiled, &compiled.flows[first], (&built, place))?;
-            compiled.flows[first].members.clone()
-        }
-        (Some(to), None) => groups::seat_session(scenario, compiled, to, place, endpoints)?,
-    };
+    let members = members(scenario, compiled, (place, &group.kind), &built, endpoints)?;
     let network = &mut compiled.network;
     let mut add = |name: String, node: u32, agent: Endpoint| {
         network.agents.push(AgentSpec { name, node, agent });
@@ -70,14 +61,9 @@ pub(super) fn add_flow(
     let names = (stable.as_str(), built.connections);
     add_connections(network, names, place, dscp, (sender, receiver), &members);
     let flows = first..network.flows.len();
-    let own = match session.filter(|_| group.kind == RTP) {
-        Some(_) => first..first + 1,
-        None => flows.clone(),
-    };
-    let release = built
-        .parts
-        .first()
-        .map_or("", |(_, resolved)| resolved.release);
+    let media = session.is_some() && group.kind == RTP;
+    let own = first..if media { first + 1 } else { flows.end };
+    let release = built.parts.first().map_or("", |(_, part)| part.release);
     compiled.flows.push(FlowInfo {
         link_header,
         name: place.name.clone(),
@@ -99,6 +85,24 @@ pub(super) fn add_flow(
         slowest,
     });
     Ok(built.ns3_numbers)
+}
+
+/// The agents of the members of a flow's group, where they take part: those of an earlier flow of the same session, or new ones.
+fn members(
+    scenario: &Resolved,
+    compiled: &mut Compiled,
+    (place, kind): (&Place, &str),
+    built: &BuiltFlow,
+    endpoints: Vec<Endpoint>,
+) -> Result<Vec<usize>, LabError> {
+    let Some(to) = place.to_group.filter(|_| groups::has_session(kind)) else {
+        return Ok(Vec::new());
+    };
+    let Some(first) = groups::first_of_session(kind, compiled, to) else {
+        return groups::seat_session(scenario, compiled, to, place, endpoints);
+    };
+    groups::agree(scenario, compiled, &compiled.flows[first], (built, place))?;
+    Ok(compiled.flows[first].members.clone())
 }
 
 /// The error for a parameter of a flow, with its key.
