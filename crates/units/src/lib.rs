@@ -23,6 +23,7 @@ pub mod error;
 mod head;
 pub mod param;
 pub mod rate;
+pub mod rules;
 pub mod size;
 pub mod spec;
 mod text;
@@ -35,6 +36,7 @@ pub use param::{
     check_declaration, usable_dialect,
 };
 pub use rate::Rate;
+pub use rules::{RulesRow, check_rules_table, rules_table};
 pub use size::{Bytes, Limit, Packets, Ratio};
 pub use spec::{FlowSpec, Spec, SpecError, SpecValue, Specs};
 pub use time::{Span, Time};

@@ -33,7 +33,7 @@ use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::entry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Ecn, MarkReason};
-use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
+use sojourn_units::{Bytes, Limit, Packets, Span, Time, params, rules};
 
 params! {
     /// Controlled delay: drops from the head once packets have waited too long for too long.
@@ -73,6 +73,101 @@ params! {
             mtu = "1500B" from "ns-3.44 codel-queue-disc.cc: MinBytes 1500";
         }
     }
+}
+
+rules! {
+    /// Where dialects leave the RFC.
+    struct Rules of Dialect {
+        /// How the time is told and compared.
+        clock: Clock, "clock" {
+            Rfc8289 = Clock::Picoseconds, "exact";
+            Linux = Clock::WrappingTicks, "ticks of 1.024 us, 32 bits that wrap";
+            Ns3 = Clock::PlainTicks, "the same, compared without wrapping";
+            Ns2 = Clock::Picoseconds, "exact";
+        }
+        /// What behind the head is too little to drop from.
+        little: Little, "no drop when behind the head" {
+            Rfc8289 = Little::AtMostMtu, "bytes <= mtu";
+            Linux = Little::AtMostMtu, "bytes <= mtu";
+            Ns3 = Little::BelowMtu, "bytes < mtu";
+            Ns2 = Little::AtMostLargest, "bytes <= largest packet seen, at least mtu";
+        }
+        /// An interval is over at its last instant, not only after it.
+        over_at_end: bool, "interval over" {
+            Rfc8289 = true, "now >=";
+            Linux = false, "now >";
+            Ns3 = false, "now >";
+            Ns2 = true, "now >=";
+        }
+        /// How the control law computes.
+        inverse_sqrt: InverseSqrt, "1 / sqrt(count)" {
+            Rfc8289 = InverseSqrt::Exact, "exact";
+            Linux = InverseSqrt::Newton, "one Newton step, 16 bits";
+            Ns3 = InverseSqrt::Newton, "as linux";
+            Ns2 = InverseSqrt::Exact, "exact";
+        }
+        /// The count with which a dropping state begins soon after another.
+        reentry: Reentry, "count on re-entry" {
+            Rfc8289 = Reentry::SinceLast, "count - lastcount, within 16 intervals";
+            Linux = Reentry::SinceLast, "the same";
+            Ns3 = Reentry::SinceLast, "the same, but 1 if the next drop still lay ahead";
+            Ns2 = Reentry::TwoLess, "count - 2, within 8 intervals; above 126 also times 0.9844";
+        }
+        /// The wait before a dropping state that begins soon after another follows the control law.
+        short_interval: bool, "interval on re-entry" {
+            Rfc8289 = false, "full";
+            Linux = false, "full";
+            Ns3 = false, "full";
+            Ns2 = true, "control law, within 8 intervals";
+        }
+        /// The count grows once the packet behind a drop keeps the state.
+        grows_when_kept: bool, "count grows with" {
+            Rfc8289 = false, "a drop";
+            Linux = false, "a drop";
+            Ns3 = false, "a drop";
+            Ns2 = true, "a drop after which the state goes on";
+        }
+        /// The next signal after a mark is due a spacing from the mark, not from when that was due.
+        marks_from_now: bool, "next after a mark, from" {
+            Rfc8289 = false, "the due time";
+            Linux = false, "the due time";
+            Ns3 = true, "now";
+            Ns2 = false, "no ECN";
+        }
+        /// A queue that is found empty forgets when the wait came above the target, whatever went before.
+        empty_forgets: bool, "an empty queue forgets when the wait came above target" {
+            Rfc8289 = true, "always";
+            Linux = false, "only right after a drop";
+            Ns3 = false, "as linux";
+            Ns2 = true, "always";
+        }
+    }
+}
+
+/// What is too little to drop from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Little {
+    AtMostMtu,
+    BelowMtu,
+    /// The largest packet so far counts as the MTU if it is larger.
+    AtMostLargest,
+}
+
+/// How the inverse of the root of the count is had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum InverseSqrt {
+    Exact,
+    /// In fractions of 16 bits, one step of Newton's method for each change of the count.
+    Newton,
+}
+
+/// The count with which a dropping state begins soon after another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reentry {
+    /// What the last state added to its count.
+    SinceLast,
+    /// Two less than the last state's count, and less than that above [`NS2_DECAY_ABOVE`].
+    TwoLess,
 }
 
 /// The discipline.
@@ -210,7 +305,7 @@ pub struct CodelVars {
     ce_class: (u8, u8),
     /// Capable packets are marked instead of dropped.
     ecn: bool,
-    rules: Dialect,
+    dialect: Dialect,
     /// When the sojourn time will have been above target for an interval, in units of `clock`; `None` while it is below.
     first_above: Option<u64>,
     /// When the next packet is dropped, in units of `clock`; out of the dropping state, when it would have been.
@@ -262,26 +357,22 @@ impl CodelVars {
     /// # Errors
     /// If the dialect has no ECN or no threshold, and one is asked for.
     pub fn new(params: &CodelParams) -> Result<CodelVars, SpecError> {
-        let rules = params.dialect;
-        let clock = match rules {
-            Dialect::Rfc8289 | Dialect::Ns2 => Clock::Picoseconds,
-            Dialect::Linux => Clock::WrappingTicks,
-            Dialect::Ns3 => Clock::PlainTicks,
-        };
-        if params.ecn && rules == Dialect::Ns2 {
+        let dialect = params.dialect;
+        let clock = Rules::of(dialect).clock;
+        if params.ecn && dialect == Dialect::Ns2 {
             return Err(contradiction(
                 "ecn=true, but dialect ns2 has no ECN; leave it out or choose another dialect",
             ));
         }
-        if params.ce_threshold.is_some() && !matches!(rules, Dialect::Linux | Dialect::Ns3) {
+        if params.ce_threshold.is_some() && !matches!(dialect, Dialect::Linux | Dialect::Ns3) {
             return Err(contradiction(
                 "ce_threshold needs dialect linux or ns3; leave it out or choose one of them",
             ));
         }
-        if params.ce_threshold.is_some() && !params.ecn && rules == Dialect::Ns3 {
+        if params.ce_threshold.is_some() && !params.ecn && dialect == Dialect::Ns3 {
             return Err(contradiction("ce_threshold needs ecn=true in dialect ns3"));
         }
-        check_l4s(params.l4s, rules == Dialect::Ns3, params.ce_threshold).map_err(contradiction)?;
+        check_l4s(params.l4s, dialect == Dialect::Ns3, params.ce_threshold).map_err(contradiction)?;
         Ok(CodelVars {
             clock,
             target: clock.length(params.target),
@@ -291,9 +382,9 @@ impl CodelVars {
             l4s: params.l4s,
             ce_class: (0, 0),
             ecn: params.ecn,
-            rules,
+            dialect,
             // codel.cc starts with a time below zero, so the first packet above target may be dropped at once.
-            first_above: (rules == Dialect::Ns2).then_some(0),
+            first_above: (dialect == Dialect::Ns2).then_some(0),
             drop_next: 0,
             count: 0,
             lastcount: 0,
@@ -301,6 +392,11 @@ impl CodelVars {
             dropping: false,
             after: After::Sent,
         })
+    }
+
+    #[inline(always)]
+    fn rules(&self) -> Rules {
+        Rules::of(self.dialect)
     }
 
     /// Judges the head of the queue: `sojourn` is how long it waited, `behind` the bytes that wait behind it.
@@ -317,7 +413,7 @@ impl CodelVars {
                 _ => Verdict::Pass,
             };
         }
-        if self.rules == Dialect::Ns2 {
+        if self.rules().little == Little::AtMostLargest {
             self.mtu = self.mtu.max(u64::from(meta.size));
         }
         let may_drop = self.above_for_interval(waited, behind, now_ticks);
@@ -344,7 +440,7 @@ impl CodelVars {
     #[inline]
     pub fn on_empty(&mut self) {
         let asked_first = self.after == After::Sent;
-        if !(asked_first && matches!(self.rules, Dialect::Linux | Dialect::Ns3)) {
+        if self.rules().empty_forgets || !asked_first {
             self.first_above = None;
         }
         self.dropping = false;
@@ -354,7 +450,7 @@ impl CodelVars {
     /// So many packets of the queue were dropped by others: Linux's fq_codel adds them to the count.
     #[inline]
     pub fn on_evicted(&mut self, packets: u32) {
-        if self.rules == Dialect::Linux {
+        if self.dialect == Dialect::Linux {
             self.count = self.count.wrapping_add(packets);
         }
     }
@@ -373,16 +469,16 @@ impl CodelVars {
     /// The RFC's dodequeue(): whether the sojourn time has been above target for an interval.
     #[inline]
     fn above_for_interval(&mut self, waited: u64, behind: u64, now: u64) -> bool {
-        let little = match self.rules {
-            Dialect::Ns3 => behind < self.mtu,
-            _ => behind <= self.mtu,
+        let little = match self.rules().little {
+            Little::BelowMtu => behind < self.mtu,
+            Little::AtMostMtu | Little::AtMostLargest => behind <= self.mtu,
         };
         if little || self.clock.before(waited, self.target) {
             self.first_above = None;
             return false;
         }
         let Some(end) = self.first_above else {
-            let wait = if self.rules == Dialect::Ns2 && self.count > 1 && self.recent(now) {
+            let wait = if self.rules().short_interval && self.count > 1 && self.recent(now) {
                 self.spacing()
             } else {
                 self.interval
@@ -391,9 +487,9 @@ impl CodelVars {
                 Some(self.clock.add(now, wait)).filter(|end| !self.clock.is_unset(*end));
             return false;
         };
-        match self.rules {
-            Dialect::Rfc8289 | Dialect::Ns2 => now >= end,
-            Dialect::Linux | Dialect::Ns3 => self.clock.before(end, now),
+        match self.rules().over_at_end {
+            true => now >= end,
+            false => self.clock.before(end, now),
         }
     }
 
@@ -403,7 +499,7 @@ impl CodelVars {
             // The dropping state was entered just now: this packet goes out.
             After::EnteringDrop => return Verdict::Pass,
             After::LaterDrop if may_drop => {
-                if self.rules == Dialect::Ns2 {
+                if self.rules().grows_when_kept {
                     self.count += 1;
                 }
                 self.drop_next = self.clock.add(self.drop_next, self.spacing());
@@ -426,12 +522,12 @@ impl CodelVars {
         if self.clock.before(now, self.drop_next) {
             return Verdict::Pass;
         }
-        if self.rules != Dialect::Ns2 {
+        if !self.rules().grows_when_kept {
             self.count = self.count.wrapping_add(1);
             self.inverse_sqrt = newton_step(self.inverse_sqrt, self.count);
         }
         if markable {
-            let from = if self.rules == Dialect::Ns3 {
+            let from = if self.rules().marks_from_now {
                 now
             } else {
                 self.drop_next
@@ -447,20 +543,23 @@ impl CodelVars {
     fn enter(&mut self, now: u64) {
         self.dropping = true;
         let recent = self.recent(now);
-        if self.rules == Dialect::Ns2 {
-            self.count = match self.count {
-                n if n > NS2_DECAY_ABOVE + 2 && recent => decayed(n),
-                n if n > 2 && recent => n - 2,
-                _ => 1,
-            };
-        } else {
-            let delta = self.count.wrapping_sub(self.lastcount);
-            if delta > 1 && recent {
-                self.count = delta;
-                self.inverse_sqrt = newton_step(self.inverse_sqrt, delta);
-            } else {
-                self.count = 1;
-                self.inverse_sqrt = ONE;
+        match self.rules().reentry {
+            Reentry::TwoLess => {
+                self.count = match self.count {
+                    n if n > NS2_DECAY_ABOVE + 2 && recent => decayed(n),
+                    n if n > 2 && recent => n - 2,
+                    _ => 1,
+                };
+            }
+            Reentry::SinceLast => {
+                let delta = self.count.wrapping_sub(self.lastcount);
+                if delta > 1 && recent {
+                    self.count = delta;
+                    self.inverse_sqrt = newton_step(self.inverse_sqrt, delta);
+                } else {
+                    self.count = 1;
+                    self.inverse_sqrt = ONE;
+                }
             }
         }
         self.lastcount = self.count;
@@ -469,9 +568,9 @@ impl CodelVars {
 
     /// Whether the last dropping state is not long ago.
     fn recent(&self, now: u64) -> bool {
-        let intervals = match self.rules {
-            Dialect::Ns2 => NS2_RECENT_INTERVALS,
-            _ => RECENT_INTERVALS,
+        let intervals = match self.rules().reentry {
+            Reentry::TwoLess => NS2_RECENT_INTERVALS,
+            Reentry::SinceLast => RECENT_INTERVALS,
         };
         self.clock
             .within(now, self.drop_next, self.interval, intervals)
@@ -479,10 +578,10 @@ impl CodelVars {
 
     /// interval / sqrt(count), in units of the clock.
     fn spacing(&self) -> u64 {
-        match self.clock {
-            Clock::Picoseconds => divided_by_sqrt(self.interval, self.count),
+        match self.rules().inverse_sqrt {
+            InverseSqrt::Exact => divided_by_sqrt(self.interval, self.count),
             // The kernel's reciprocal_scale: the high half of a product with a 32-bit fraction.
-            Clock::WrappingTicks | Clock::PlainTicks => {
+            InverseSqrt::Newton => {
                 (self.interval * (u64::from(self.inverse_sqrt) << 16)) >> 32
             }
         }
@@ -675,6 +774,12 @@ mod tests {
             }
         }
         drops
+    }
+
+    #[test]
+    fn the_table_in_the_head_is_that_of_the_rules() {
+        let checked = sojourn_units::check_rules_table(include_str!("codel.rs"), Rules::TABLE);
+        assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 
     #[test]
@@ -1083,9 +1188,9 @@ mod tests {
         /// Positions of the packets dropped by one request at `now`, counted from the head.
         fn dequeue(&mut self, now: Time) -> usize {
             let ticks = self.vars.clock.at(now);
-            let ns2 = self.vars.rules == Dialect::Ns2;
+            let ns2 = self.vars.dialect == Dialect::Ns2;
             let mut dropped = 0;
-            let kernel = matches!(self.vars.rules, Dialect::Linux | Dialect::Ns3);
+            let kernel = matches!(self.vars.dialect, Dialect::Linux | Dialect::Ns3);
             if self.queue.is_empty() && kernel {
                 // Both return before they look at the time of a packet.
                 self.vars.dropping = false;
@@ -1131,7 +1236,7 @@ mod tests {
                 return false;
             };
             self.bytes -= u64::from(size);
-            if self.vars.rules == Dialect::Ns2 {
+            if self.vars.dialect == Dialect::Ns2 {
                 self.vars.mtu = self.vars.mtu.max(u64::from(size));
             }
             let waited = self.vars.clock.waited(now, now.since(arrived));
