@@ -39,7 +39,9 @@ TEXT = {
     ".yml",
     ".csv",
     ".tcl",
+    ".c",
     ".cc",
+    ".h",
     ".json",
 }
 # Files that others wrote, kept as they came.
@@ -58,6 +60,7 @@ MAY_USE = {
     "units": set(),
     "sim": {"units"},
     "queue": {"units", "sim"},
+    "queue-c": {"queue"},
     "cc": {"units", "sim"},
     "transport": {"units", "sim", "cc"},
     "traffic": {"units", "sim", "cc", "transport"},
