@@ -541,6 +541,11 @@ fn dropped_to_c(dropped: Dropped<*mut c_void>) -> SojournDropped {
     }
 }
 
+/// Runs the Rust code of the how-to page as a test; tests/example.rs has the C code.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/how-to/use-a-queue-elsewhere.md")]
+struct HowTo;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -509,7 +509,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// Runs the code of the how-to page as a test.
+/// Runs the code of the front page as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/how-to/use-a-queue-elsewhere.md")]
-struct HowTo;
+#[doc = include_str!("../README.md")]
+struct FrontPage;
