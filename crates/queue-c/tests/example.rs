@@ -20,6 +20,14 @@ fn assert_done(output: &Output) {
 }
 
 #[test]
+fn the_how_to_page_shows_the_example() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path| std::fs::read_to_string(here.join(path)).expect(path);
+    let block = format!("```c\n{}```\n", read("examples/own_datagrams.c"));
+    assert!(read("../../docs/how-to/use-a-queue-elsewhere.md").contains(&block));
+}
+
+#[test]
 #[cfg(unix)]
 #[allow(clippy::print_stderr, reason = "it says why it did nothing")]
 fn the_example_in_c_runs() {
