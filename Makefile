@@ -40,6 +40,7 @@ demo: develop ## Build the command, run the study of CoDel against DRR, write it
 test: dev-tools develop ## Run every test: Rust, oracles, Python
 	@# Builds the command of SOJOURN_BIN, too.
 	$(CARGO) test --no-fail-fast 2>&1 | $(BIN)/python .ci/durations.py
+	$(CARGO) test --no-fail-fast --package sojourn-queue-c
 	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest -n auto --durations 10 tests/oracles tests/python
 
 .PHONY: soak
@@ -119,8 +120,9 @@ fmt: dev-tools ## Format Rust and Python
 	$(BIN)/ruff check --fix
 
 .PHONY: generate
-generate: develop ## Write the generated files again: JSON Schema, reference pages, output of examples
+generate: develop ## Write the generated files again: JSON Schema, reference pages, output of examples, the header for C
 	$(BIN)/python .ci/generated.py --sojourn $(BIN)/sojourn
+	SOJOURN_WRITE_HEADER=1 $(CARGO) test --package sojourn-queue-c --test header
 
 .PHONY: studies
 studies: dev-tools develop ## Run every study and write its README's numbers; STUDY=name for one

@@ -39,7 +39,9 @@ TEXT = {
     ".yml",
     ".csv",
     ".tcl",
+    ".c",
     ".cc",
+    ".h",
     ".json",
 }
 # Files that others wrote, kept as they came.
@@ -58,6 +60,7 @@ MAY_USE = {
     "units": set(),
     "sim": {"units"},
     "queue": {"units", "sim"},
+    "queue-c": {"queue"},
     "cc": {"units", "sim"},
     "transport": {"units", "sim", "cc"},
     "traffic": {"units", "sim", "cc", "transport"},
@@ -185,6 +188,9 @@ def version_problems() -> Iterator[str]:
         assert isinstance(package, dict)
         if package["version"] != {"workspace": True}:
             yield f"crates/{crate}/Cargo.toml: the version is the workspace's"
+    for name, dependency in workspace["workspace"]["dependencies"].items():
+        if "path" in dependency and dependency.get("version", version) != version:
+            yield f"Cargo.toml: the version of {name} is {version}"
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     if not re.search(rf"^version: {re.escape(version)}$", citation, re.M):
         yield f"CITATION.cff: the version is {version}"

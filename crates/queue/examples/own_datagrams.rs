@@ -9,11 +9,25 @@ struct Datagram {
 }
 
 fn main() {
-    let mut queue = Queue::build("fq_codel target=5ms", &Options::default()).expect("a queue");
+    let options = Options::default();
+    let mut queue: Queue<Datagram> =
+        Queue::build("fq_codel limit=500p", &options).expect("a queue");
     let (mut free, mut sent, mut marked, mut last) = (Time::ZERO, [0, 0], 0, 0);
     for number in 0..20_000 {
         // Flow 0 sends a datagram every 0.6 ms, flow 1 every sixth time.
         let now = Time::ZERO + Span::from_us(600) * u64::from(number);
+        // What leaves before.
+        while free <= now
+            && let Some(out) = queue.dequeue(free)
+        {
+            // The link sends 1500 bytes in 1.2 ms.
+            free += Span::from_us(1200);
+            sent[usize::from(out.item.flow == 1)] += 1;
+            marked += u32::from(out.marked.is_some());
+            last = out.item.payload.number;
+        }
+        // If nothing waited, the link is still free.
+        free = free.max(now);
         for flow in 0..=u32::from(number % 6 == 0) {
             let item = Item {
                 flow,
@@ -21,17 +35,6 @@ fn main() {
                 ..Item::new(1500, Datagram { number })
             };
             queue.enqueue(now, item).expect("a packet");
-        }
-        // The link sends 1500 bytes in 1.2 ms.
-        while free <= now {
-            let Some(out) = queue.dequeue(free) else {
-                free = now + Span::from_ps(1);
-                break;
-            };
-            free += Span::from_us(1200);
-            sent[usize::from(out.item.flow == 1)] += 1;
-            marked += u32::from(out.marked.is_some());
-            last = out.item.payload.number;
         }
     }
     let dropped = queue.take_dropped().len();

@@ -27,7 +27,8 @@ use std::sync::Arc;
 pub use sojourn_sim::{DropReason, Ecn, MarkReason};
 pub use sojourn_units::{Rate, Span, Time};
 
-/// Flows are numbered below this: disciplines keep tables by the number, of up to some tens of megabytes.
+/// Flows are numbered below this. Disciplines keep tables by the number, of some megabytes where it is large; a scheduler with a
+/// queue for each flow keeps up to a kilobyte for each that has sent.
 pub const MAX_FLOWS: u32 = 1 << 20;
 
 /// The bytes of the largest packet.
@@ -509,7 +510,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// Runs the code of the how-to page as a test.
+/// Runs the code of the front page as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/how-to/use-a-queue-elsewhere.md")]
-struct HowTo;
+#[doc = include_str!("../README.md")]
+struct FrontPage;
