@@ -14,7 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::registry::{Resolved, usable_dialect, wrong};
 use crate::timed::Timed;
 use sojourn_cc::ledbat_plus::{LedbatPlus, LedbatPlusParams};
-use sojourn_cc::{AnyCc, CongestionControl, EcnUse, Traits, registry as cc};
+use sojourn_cc::{AnyCc, Build, CongestionControl, EcnUse, Traits, registry as cc};
 use sojourn_sim::Stream;
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::ns3::Ns3Params;
@@ -124,7 +124,8 @@ fn from_plan(known: &KnownTcp, request: &FlowRequest<'_>) -> Result<BuiltFlow, P
 pub(crate) struct TcpPlan {
     params: TcpParams,
     sack: Option<SackParams>,
-    rledbat: Option<RledbatParams>,
+    /// What bounds the window that the receiver advertises, where rLEDBAT does.
+    rledbat: Option<LedbatPlus>,
     ecn: EcnUse,
     control: cc::Maker,
     parts: Vec<(&'static str, Resolved)>,
@@ -184,12 +185,8 @@ impl TcpPlan {
             Some(sack) => {
                 let receiver = SackReceiver::new(&self.params, sack, self.ecn);
                 match &self.rledbat {
-                    Some(rledbat) => {
-                        let params = LedbatPlusParams {
-                            target: rledbat.rledbat_target,
-                            ..LedbatPlusParams::default()
-                        };
-                        let control = AnyCc::LedbatPlus(Box::new(LedbatPlus::new(&params)));
+                    Some(control) => {
+                        let control = AnyCc::LedbatPlus(Box::new(control.clone()));
                         let mss = self.params.mss.get();
                         let receiver = RledbatReceiver::new(receiver, control, mss, self.headers());
                         Endpoint::RledbatReceiver(Box::new(receiver))
@@ -301,7 +298,13 @@ fn plan(
     Ok(TcpPlan {
         params,
         sack,
-        rledbat: rledbat.rledbat.then_some(rledbat),
+        rledbat: match rledbat.rledbat {
+            true => Some(LedbatPlus::build(&LedbatPlusParams {
+                target: rledbat.rledbat_target,
+                ..LedbatPlusParams::default()
+            })?),
+            false => None,
+        },
         ecn: traits.ecn,
         control,
         parts,
