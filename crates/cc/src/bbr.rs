@@ -15,10 +15,11 @@ pub(crate) use ns3::Ns3;
 
 use crate::num::{rate, real, whole};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits, Undo,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start,
+    Traits, Undo,
 };
 use policer::{Policer, Told};
-use sojourn_units::{Rate, Span, Time, params};
+use sojourn_units::{ParamError, Rate, Span, Time, params};
 
 params! {
     /// BBRv1: a model of the path, its rate and its round-trip time, decides; losses do not.
@@ -191,52 +192,6 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// A connection that is not established yet.
-    pub fn new(params: &BbrParams) -> Bbr {
-        Bbr {
-            high_gain: params.high_gain,
-            cwnd_gain_steady: params.cwnd_gain,
-            bw_rounds: params.bw_rounds.into(),
-            min_rtt_window: params.min_rtt_window,
-            probe_rtt: params.probe_rtt,
-            margin: params.margin,
-            mss: 1,
-            initial_window: 0,
-            cwnd: 0,
-            prior_cwnd: 0,
-            pacing: 0.0,
-            mode: Mode::Startup,
-            pacing_gain: params.high_gain,
-            cwnd_gain: params.high_gain,
-            bw: Greatest::default(),
-            min_rtt: None,
-            min_rtt_at: Time::ZERO,
-            round: 0,
-            round_end: 0,
-            round_began: false,
-            full_bw: 0.0,
-            flat: 0,
-            full: false,
-            cycle: 0,
-            cycle_at: Time::ZERO,
-            probe_until: None,
-            probe_round: false,
-            conserve: false,
-            phase: Phase::Open,
-            app_limited: false,
-            idle_restart: false,
-            epoch: Time::ZERO,
-            epoch_acked: 0,
-            extra: [0; 2],
-            extra_rounds: 0,
-            next_send: Time::ZERO,
-            quiet: (u64::MAX, 0),
-            lost: 0,
-            delivered: 0,
-            policer: Policer::default(),
-        }
-    }
-
     /// The rate of the path, bytes per second: the greatest measured, or a policer's (bbr_bw).
     fn rate(&self) -> f64 {
         self.policer.rate().unwrap_or_else(|| self.bw.get())
@@ -535,6 +490,55 @@ fn drawn(now: Time) -> usize {
     usize::try_from((x ^ (x >> 31)) >> 33).unwrap_or_default()
 }
 
+impl Build for Bbr {
+    type Params = BbrParams;
+
+    fn build(params: &BbrParams) -> Result<Bbr, ParamError> {
+        Ok(Bbr {
+            high_gain: params.high_gain,
+            cwnd_gain_steady: params.cwnd_gain,
+            bw_rounds: params.bw_rounds.into(),
+            min_rtt_window: params.min_rtt_window,
+            probe_rtt: params.probe_rtt,
+            margin: params.margin,
+            mss: 1,
+            initial_window: 0,
+            cwnd: 0,
+            prior_cwnd: 0,
+            pacing: 0.0,
+            mode: Mode::Startup,
+            pacing_gain: params.high_gain,
+            cwnd_gain: params.high_gain,
+            bw: Greatest::default(),
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            round: 0,
+            round_end: 0,
+            round_began: false,
+            full_bw: 0.0,
+            flat: 0,
+            full: false,
+            cycle: 0,
+            cycle_at: Time::ZERO,
+            probe_until: None,
+            probe_round: false,
+            conserve: false,
+            phase: Phase::Open,
+            app_limited: false,
+            idle_restart: false,
+            epoch: Time::ZERO,
+            epoch_acked: 0,
+            extra: [0; 2],
+            extra_rounds: 0,
+            next_send: Time::ZERO,
+            quiet: (u64::MAX, 0),
+            lost: 0,
+            delivered: 0,
+            policer: Policer::default(),
+        })
+    }
+}
+
 impl CongestionControl for Bbr {
     fn on_start(&mut self, start: &Start) {
         self.mss = start.mss.max(1);
@@ -641,7 +645,11 @@ mod tests {
 
     #[test]
     fn the_model_finds_the_rate_of_the_bottleneck() {
-        let mut pipe = Pipe::new(Bbr::new(&BbrParams::default()), 1000.0, Span::from_ms(40));
+        let mut pipe = Pipe::new(
+            Bbr::build(&BbrParams::default()).unwrap(),
+            1000.0,
+            Span::from_ms(40),
+        );
         pipe.run(Span::from_secs(4));
         let bw = pipe.cc.bw.get() / real(MSS);
         assert!((bw - 1000.0).abs() < 30.0, "{bw}");
@@ -649,7 +657,7 @@ mod tests {
     }
 
     fn started() -> Bbr {
-        let mut bbr = Bbr::new(&BbrParams::default());
+        let mut bbr = Bbr::build(&BbrParams::default()).unwrap();
         bbr.on_start(&Start {
             mss: MSS,
             initial_window: 10 * MSS,
@@ -751,7 +759,7 @@ mod tests {
 
     #[test]
     fn the_search_ends_after_three_rounds_without_growth() {
-        let mut bbr = Bbr::new(&BbrParams::default());
+        let mut bbr = Bbr::build(&BbrParams::default()).unwrap();
         bbr.bw.add(0, 1e6, 10);
         let ended = (1..10).find(|_| {
             bbr.round_began = true;
@@ -763,7 +771,11 @@ mod tests {
 
     #[test]
     fn the_delay_is_looked_for_with_four_segments_every_ten_seconds() {
-        let mut pipe = Pipe::new(Bbr::new(&BbrParams::default()), 1000.0, Span::from_ms(40));
+        let mut pipe = Pipe::new(
+            Bbr::build(&BbrParams::default()).unwrap(),
+            1000.0,
+            Span::from_ms(40),
+        );
         let mut small = 0;
         for _ in 0..3000 {
             pipe.run(Span::from_ms(10));
@@ -775,7 +787,7 @@ mod tests {
 
     #[test]
     fn a_cycle_begins_in_any_phase_but_the_one_that_empties_the_queue() {
-        let mut bbr = Bbr::new(&BbrParams::default());
+        let mut bbr = Bbr::build(&BbrParams::default()).unwrap();
         let mut seen = [0; CYCLE.len()];
         for n in 0..700 {
             bbr.enter_probe_bw(Time::ZERO + Span::from_us(n));
@@ -789,7 +801,11 @@ mod tests {
 
     #[test]
     fn samples_of_a_small_window_do_not_lower_the_rate() {
-        let mut pipe = Pipe::new(Bbr::new(&BbrParams::default()), 1000.0, Span::from_ms(40));
+        let mut pipe = Pipe::new(
+            Bbr::build(&BbrParams::default()).unwrap(),
+            1000.0,
+            Span::from_ms(40),
+        );
         let mut least = f64::INFINITY;
         pipe.run(Span::from_secs(5));
         for _ in 0..2000 {

@@ -10,10 +10,10 @@
 use crate::bbr::Greatest;
 use crate::num::{rate, real, whole};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Lost, Phase, Sample, Sent, Start, Traits,
-    Undo,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Lost, Phase, Sample, Sent, Start,
+    Traits, Undo,
 };
-use sojourn_units::{Rate, Span, Time, params};
+use sojourn_units::{ParamError, Rate, Span, Time, params};
 
 params! {
     /// BBRv3: as BBR, but what is in flight stays below where losses began.
@@ -181,76 +181,6 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    /// A connection that is not established yet.
-    pub fn new(params: &Bbr3Params) -> Bbr3 {
-        Bbr3 {
-            startup_gain: params.startup_gain,
-            cwnd_gain: params.cwnd_gain,
-            loss_threshold: params.loss_threshold,
-            beta: params.beta,
-            headroom: params.headroom,
-            margin: params.margin,
-            min_rtt_window: params.min_rtt_window,
-            probe_rtt_interval: params.probe_rtt_interval,
-            probe_rtt: params.probe_rtt,
-            mss: 1,
-            initial_window: 0,
-            cwnd: 0,
-            prior_cwnd: 0,
-            pacing: 0.0,
-            mode: Mode::Startup,
-            phase: Phase::Open,
-            max_bw: [0.0; 2],
-            bw_short: f64::INFINITY,
-            bw_latest: 0.0,
-            bw: 0.0,
-            inflight_long: u64::MAX,
-            inflight_short: u64::MAX,
-            inflight_latest: 0,
-            delivered: 0,
-            round: 0,
-            round_end: 0,
-            round_began: false,
-            loss_round_end: 0,
-            loss_round_began: false,
-            loss_in_round: false,
-            losses: 0,
-            used_up: [false; 2],
-            full_bw: 0.0,
-            flat: 0,
-            full_now: false,
-            full: false,
-            drain_round: 0,
-            told: Told::Nothing,
-            probe_wait: WAIT,
-            cycle_at: Time::ZERO,
-            rounds_since_probe: 0,
-            probing: false,
-            too_high: false,
-            precautionary: false,
-            up_rounds: 0,
-            up_acked: 0,
-            up_per: u64::MAX,
-            min_rtt: None,
-            min_rtt_at: Time::ZERO,
-            probe_rtt_least: None,
-            probe_rtt_at: Time::ZERO,
-            probe_until: None,
-            probe_round: false,
-            quiet: (u64::MAX, 0),
-            epoch: Time::ZERO,
-            epoch_acked: 0,
-            extra: Greatest::default(),
-            idle_restart: false,
-            undo: Before {
-                mode: None,
-                bw_short: 0.0,
-                inflight_short: 0,
-                inflight_long: 0,
-            },
-        }
-    }
-
     fn max_bw(&self) -> f64 {
         self.max_bw[0].max(self.max_bw[1])
     }
@@ -747,6 +677,79 @@ fn delivered_since(sample: &Sample) -> u64 {
     sample.delivered.saturating_sub(sample.prior_delivered)
 }
 
+impl Build for Bbr3 {
+    type Params = Bbr3Params;
+
+    fn build(params: &Bbr3Params) -> Result<Bbr3, ParamError> {
+        Ok(Bbr3 {
+            startup_gain: params.startup_gain,
+            cwnd_gain: params.cwnd_gain,
+            loss_threshold: params.loss_threshold,
+            beta: params.beta,
+            headroom: params.headroom,
+            margin: params.margin,
+            min_rtt_window: params.min_rtt_window,
+            probe_rtt_interval: params.probe_rtt_interval,
+            probe_rtt: params.probe_rtt,
+            mss: 1,
+            initial_window: 0,
+            cwnd: 0,
+            prior_cwnd: 0,
+            pacing: 0.0,
+            mode: Mode::Startup,
+            phase: Phase::Open,
+            max_bw: [0.0; 2],
+            bw_short: f64::INFINITY,
+            bw_latest: 0.0,
+            bw: 0.0,
+            inflight_long: u64::MAX,
+            inflight_short: u64::MAX,
+            inflight_latest: 0,
+            delivered: 0,
+            round: 0,
+            round_end: 0,
+            round_began: false,
+            loss_round_end: 0,
+            loss_round_began: false,
+            loss_in_round: false,
+            losses: 0,
+            used_up: [false; 2],
+            full_bw: 0.0,
+            flat: 0,
+            full_now: false,
+            full: false,
+            drain_round: 0,
+            told: Told::Nothing,
+            probe_wait: WAIT,
+            cycle_at: Time::ZERO,
+            rounds_since_probe: 0,
+            probing: false,
+            too_high: false,
+            precautionary: false,
+            up_rounds: 0,
+            up_acked: 0,
+            up_per: u64::MAX,
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            probe_rtt_least: None,
+            probe_rtt_at: Time::ZERO,
+            probe_until: None,
+            probe_round: false,
+            quiet: (u64::MAX, 0),
+            epoch: Time::ZERO,
+            epoch_acked: 0,
+            extra: Greatest::default(),
+            idle_restart: false,
+            undo: Before {
+                mode: None,
+                bw_short: 0.0,
+                inflight_short: 0,
+                inflight_long: 0,
+            },
+        })
+    }
+}
+
 impl CongestionControl for Bbr3 {
     fn on_start(&mut self, start: &Start) {
         self.mss = start.mss.max(1);
@@ -902,7 +905,7 @@ mod tests {
 
     /// The path is known: a megabyte per second, 50 ms.
     fn cc() -> Bbr3 {
-        let mut cc = Bbr3::new(&Bbr3Params::default());
+        let mut cc = Bbr3::build(&Bbr3Params::default()).unwrap();
         cc.on_start(&Start {
             mss: MSS,
             initial_window: 10 * MSS,

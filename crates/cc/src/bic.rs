@@ -9,8 +9,8 @@ mod ns3;
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
 use crate::window::{Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
-use sojourn_units::{Ratio, params};
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Start};
+use sojourn_units::{ParamError, Ratio, params};
 
 params! {
     /// BIC: binary increase congestion control.
@@ -106,15 +106,16 @@ pub struct Bic {
     fast_convergence: bool,
 }
 
-impl Bic {
-    /// A connection that is not established yet.
-    pub fn new(params: &BicParams) -> Bic {
-        Bic {
+impl Build for Bic {
+    type Params = BicParams;
+
+    fn build(params: &BicParams) -> Result<Bic, ParamError> {
+        Ok(Bic {
             window: Window::new(),
             search: Search::new(params),
             beta: params.beta.get(),
             fast_convergence: params.fast_convergence,
-        }
+        })
     }
 }
 
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn growth_is_linear_far_from_the_old_window_and_slow_near_it() {
-        let cc = Bic::new(&BicParams::default());
+        let cc = Bic::build(&BicParams::default()).unwrap();
         let mut pipe = Pipe::new(cc, 1e6, Span::from_ms(100));
         pipe.cc.window.cwnd = 1000 * MSS;
         pipe.congest(CongestionKind::Loss);

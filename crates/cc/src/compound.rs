@@ -5,12 +5,14 @@
 //! Deviations: the delay window grows by the power of the whole window, as in the paper; by that of itself, as the draft prints it, it would never begin.
 //! The delay of a round is its least round trip, not the smoothed one.
 
+use crate::control::in_order;
 use crate::num::{micros, real, whole};
 use crate::window::{Round, Window};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Stage, Start, Traits, Undo,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Sent, Stage, Start,
+    Traits, Undo,
 };
-use sojourn_units::{Rate, params};
+use sojourn_units::{ParamError, Rate, params};
 
 params! {
     /// Compound TCP: the sum of a window by loss and a window by delay.
@@ -74,29 +76,6 @@ pub struct Compound {
 }
 
 impl Compound {
-    /// A connection that is not established yet.
-    pub fn new(params: &CompoundParams) -> Compound {
-        Compound {
-            window: Window::new(),
-            delay_window: 0.0,
-            alpha: params.alpha,
-            beta: params.beta,
-            k: params.k,
-            gamma: f64::from(params.gamma),
-            tuning: params.gamma_tuning.then(|| {
-                let bounds = [params.gamma_low, params.gamma_high].map(f64::from);
-                (params.gamma_weight, bounds[0], bounds[1])
-            }),
-            reno_waits: None,
-            zeta: params.zeta,
-            low_window: params.low_window.into(),
-            recovering: false,
-            round: Round::default(),
-            base: u64::MAX,
-            least: u64::MAX,
-        }
-    }
-
     fn sum(&self) -> u64 {
         self.window.cwnd + whole(self.delay_window) * self.window.mss
     }
@@ -129,8 +108,36 @@ impl Compound {
         };
         if let Some(waits) = self.reno_waits.take() {
             let tuned = self.gamma * (1.0 - weight) + weight * 0.75 * waits;
-            self.gamma = tuned.max(low).min(high.max(low));
+            self.gamma = tuned.max(low).min(high);
         }
+    }
+}
+
+impl Build for Compound {
+    type Params = CompoundParams;
+
+    fn build(params: &CompoundParams) -> Result<Compound, ParamError> {
+        let holds = !params.gamma_tuning || params.gamma_low <= params.gamma_high;
+        in_order(params, holds, "gamma_low", "gamma_high")?;
+        Ok(Compound {
+            window: Window::new(),
+            delay_window: 0.0,
+            alpha: params.alpha,
+            beta: params.beta,
+            k: params.k,
+            gamma: f64::from(params.gamma),
+            tuning: params.gamma_tuning.then(|| {
+                let bounds = [params.gamma_low, params.gamma_high].map(f64::from);
+                (params.gamma_weight, bounds[0], bounds[1])
+            }),
+            reno_waits: None,
+            zeta: params.zeta,
+            low_window: params.low_window.into(),
+            recovering: false,
+            round: Round::default(),
+            base: u64::MAX,
+            least: u64::MAX,
+        })
     }
 }
 
@@ -244,7 +251,7 @@ mod tests {
 
     #[test]
     fn without_a_queue_the_sum_grows_by_the_power_of_the_window() {
-        let cc = Compound::new(&CompoundParams::default());
+        let cc = Compound::build(&CompoundParams::default()).unwrap();
         let mut pipe = Pipe::new(cc, 1e6, Span::from_ms(100));
         pipe.cc.window.cwnd = 100 * MSS;
         pipe.cc.window.ssthresh = 0;
@@ -258,7 +265,7 @@ mod tests {
 
     #[test]
     fn with_gamma_segments_in_the_queue_the_delay_window_stops() {
-        let cc = Compound::new(&CompoundParams::default());
+        let cc = Compound::build(&CompoundParams::default()).unwrap();
         let mut pipe = Pipe::new(cc, 1000.0, Span::from_ms(100));
         pipe.cc.window.cwnd = 60 * MSS;
         pipe.cc.window.ssthresh = 0;
@@ -271,7 +278,7 @@ mod tests {
 
     #[test]
     fn gamma_follows_what_reno_has_in_queues_between_its_bounds() {
-        let mut cc = Compound::new(&CompoundParams::default());
+        let mut cc = Compound::build(&CompoundParams::default()).unwrap();
         cc.reno_waits = Some(20.0);
         cc.tune();
         assert!((cc.gamma - (30.0 * 0.8 + 0.2 * 15.0)).abs() < 1e-9);
@@ -288,7 +295,7 @@ mod tests {
             gamma_tuning: false,
             ..CompoundParams::default()
         };
-        let mut fixed = Compound::new(&params);
+        let mut fixed = Compound::build(&params).unwrap();
         fixed.reno_waits = Some(1.0);
         fixed.tune();
         assert_eq!(fixed.gamma, 30.0);

@@ -1,7 +1,7 @@
 //! What a congestion control is, and what happens to a connection that it learns of.
 
 use crate::sample::{Lost, Phase, Sample, Traits, Undo};
-use sojourn_units::{Rate, Span, Time};
+use sojourn_units::{ParamError, Params, Rate, Span, Time};
 
 /// A congestion control algorithm of one connection.
 pub trait CongestionControl: std::fmt::Debug + Send {
@@ -67,6 +67,41 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         let _ = tell;
     }
+}
+
+/// What is made from parameters.
+pub trait Build: Sized {
+    /// Its parameters.
+    type Params;
+
+    /// An algorithm for a connection that is not established yet.
+    ///
+    /// # Errors
+    /// If parameters contradict each other.
+    fn build(params: &Self::Params) -> Result<Self, ParamError>;
+}
+
+/// Refuses `low` above `high` (where not `holds`): the error is about the one that is not the dialect's default.
+pub(crate) fn in_order<P: Params>(
+    params: &P,
+    holds: bool,
+    low: &str,
+    high: &str,
+) -> Result<(), ParamError> {
+    if holds {
+        return Ok(());
+    }
+    let defaults = P::in_dialect(params.dialect())?;
+    let value = |key| params.get(key).unwrap_or_default();
+    let (key, allowed) = match params.get(high) == defaults.get(high) {
+        true => (low, format!("at most {high}, {}", value(high))),
+        false => (high, format!("at least {low}, {}", value(low))),
+    };
+    Err(ParamError::OutOfRange {
+        key: key.to_owned(),
+        given: value(key),
+        allowed,
+    })
 }
 
 /// A connection is established.

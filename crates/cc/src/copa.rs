@@ -8,9 +8,9 @@
 use crate::num::{rate, real, seconds, whole};
 use crate::window::{Round, Window};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Traits, Undo,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Traits, Undo,
 };
-use sojourn_units::{Rate, Span, Time, params};
+use sojourn_units::{ParamError, Rate, Span, Time, params};
 use std::collections::VecDeque;
 
 params! {
@@ -82,30 +82,6 @@ impl Least {
 }
 
 impl Copa {
-    /// A connection that is not established yet.
-    pub fn new(params: &CopaParams) -> Copa {
-        Copa {
-            window: Window::new(),
-            default_delta: params.delta,
-            delta: params.delta,
-            competitive: params.competitive,
-            min_rtt_window: params.min_rtt_window,
-            standing: Least::default(),
-            least: Least::default(),
-            srtt: Span::ZERO,
-            slow_start: true,
-            velocity: 1.0,
-            direction: None,
-            same: 0,
-            at_round: 0,
-            round: Round::default(),
-            rest: 0.0,
-            empty_at: Time::ZERO,
-            most: Least::default(),
-            lost: false,
-        }
-    }
-
     /// Standing and least round-trip time.
     fn delays(&self) -> Option<(f64, f64)> {
         Some((seconds(self.standing.get()?), seconds(self.least.get()?)))
@@ -143,6 +119,33 @@ impl Copa {
             }
         }
         self.lost = false;
+    }
+}
+
+impl Build for Copa {
+    type Params = CopaParams;
+
+    fn build(params: &CopaParams) -> Result<Copa, ParamError> {
+        Ok(Copa {
+            window: Window::new(),
+            default_delta: params.delta,
+            delta: params.delta,
+            competitive: params.competitive,
+            min_rtt_window: params.min_rtt_window,
+            standing: Least::default(),
+            least: Least::default(),
+            srtt: Span::ZERO,
+            slow_start: true,
+            velocity: 1.0,
+            direction: None,
+            same: 0,
+            at_round: 0,
+            round: Round::default(),
+            rest: 0.0,
+            empty_at: Time::ZERO,
+            most: Least::default(),
+            lost: false,
+        })
     }
 }
 
@@ -272,7 +275,11 @@ mod tests {
 
     #[test]
     fn alone_it_does_not_turn_to_competition() {
-        let mut pipe = Pipe::new(Copa::new(&CopaParams::default()), 1000.0, Span::from_ms(50));
+        let mut pipe = Pipe::new(
+            Copa::build(&CopaParams::default()).unwrap(),
+            1000.0,
+            Span::from_ms(50),
+        );
         pipe.run(Span::from_secs(30));
         let mean = pipe.mean_window(Span::from_secs(10)) - 51.0;
         assert!((0.0..6.0).contains(&mean), "{mean}");
@@ -284,7 +291,7 @@ mod tests {
             let mut params = CopaParams::default();
             params.set("delta", delta).unwrap();
             params.set("competitive", "false").unwrap();
-            let mut pipe = Pipe::new(Copa::new(&params), 1000.0, Span::from_ms(50));
+            let mut pipe = Pipe::new(Copa::build(&params).unwrap(), 1000.0, Span::from_ms(50));
             pipe.run(Span::from_secs(20));
             let mean = pipe.mean_window(Span::from_secs(10)) - 51.0;
             // It swings around the target by about as much.

@@ -20,9 +20,10 @@ use crate::hystart::{HyStart, HyStartPlus, Rules};
 use crate::num::{micros, real, scaled, whole};
 use crate::window::Window;
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Stage, Start, Traits, Undo,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Sent, Stage, Start,
+    Traits, Undo,
 };
-use sojourn_units::{Rate, Ratio, Span, Time, choice, params};
+use sojourn_units::{ParamError, Rate, Ratio, Span, Time, choice, params};
 
 choice! {
     /// How slow start ends before a loss ends it.
@@ -238,27 +239,6 @@ impl Curve {
 }
 
 impl Cubic {
-    /// A connection that is not established yet.
-    pub fn new(params: &CubicParams) -> Cubic {
-        Cubic {
-            window: Window::new(),
-            c: params.c,
-            beta_cubic: params.beta.get(),
-            ecn_factor: params.ecn_factor.get(),
-            fast_convergence: params.fast_convergence,
-            reno_friendly: params.reno_friendly,
-            watch: Watch::new(params),
-            curve: Curve::default(),
-            undo: Curve::default(),
-            srtt: Span::ZERO,
-            least_rtt: None,
-            last_sent: Time::ZERO,
-            last_told: Time::ZERO,
-            after_timeout: false,
-            marked_to: None,
-        }
-    }
-
     fn begin_epoch(&mut self, now: Time) {
         let cwnd = segments(&self.window);
         let curve = &mut self.curve;
@@ -327,6 +307,30 @@ impl Cubic {
             let away = now.saturating_since(from.max(*epoch));
             *epoch = epoch.saturating_add(away).min(now);
         }
+    }
+}
+
+impl Build for Cubic {
+    type Params = CubicParams;
+
+    fn build(params: &CubicParams) -> Result<Cubic, ParamError> {
+        Ok(Cubic {
+            window: Window::new(),
+            c: params.c,
+            beta_cubic: params.beta.get(),
+            ecn_factor: params.ecn_factor.get(),
+            fast_convergence: params.fast_convergence,
+            reno_friendly: params.reno_friendly,
+            watch: Watch::new(params),
+            curve: Curve::default(),
+            undo: Curve::default(),
+            srtt: Span::ZERO,
+            least_rtt: None,
+            last_sent: Time::ZERO,
+            last_told: Time::ZERO,
+            after_timeout: false,
+            marked_to: None,
+        })
     }
 }
 
@@ -470,7 +474,7 @@ mod tests {
     const MSS: u64 = 1000;
 
     fn started(params: &CubicParams) -> Cubic {
-        begun(Cubic::new(params))
+        begun(Cubic::build(params).unwrap())
     }
 
     fn begun<C: CongestionControl>(mut cubic: C) -> C {
@@ -522,7 +526,7 @@ mod tests {
             params.set("reno_friendly", "false").unwrap();
             let mut cubic = match dialect {
                 "rfc" => AnyCc::Cubic(Box::new(started(&params))),
-                _ => AnyCc::Custom(Box::new(begun(Linux::new(&params)))),
+                _ => AnyCc::Custom(Box::new(begun(Linux::build(&params).unwrap()))),
             };
             let start = Time::ZERO + Span::from_secs(1);
             lose(&mut cubic, start);
@@ -730,7 +734,7 @@ mod tests {
 
     #[test]
     fn a_timeout_begins_anew() {
-        let mut cubic = begun(Linux::new(&CubicParams::in_dialect("linux").unwrap()));
+        let mut cubic = begun(Linux::build(&CubicParams::in_dialect("linux").unwrap()).unwrap());
         cubic.on_congestion(&Congestion {
             now: Time::ZERO,
             kind: CongestionKind::Timeout(Expiry::default()),

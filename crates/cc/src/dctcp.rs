@@ -13,9 +13,10 @@ use crate::num::{real, scaled};
 use crate::reno::Halved;
 use crate::window::{Window, by_window};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Start, Traits,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Start,
+    Traits,
 };
-use sojourn_units::{Ratio, Time, choice, params};
+use sojourn_units::{ParamError, Ratio, Time, choice, params};
 
 choice! {
     /// Which acknowledgement ends a window of observation, which begins with the byte to send next.
@@ -84,24 +85,6 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// A connection that is not established yet.
-    pub fn new(params: &DctcpParams) -> Dctcp {
-        Dctcp {
-            window: Window::new(),
-            g: params.g.get(),
-            alpha: params.alpha.get(),
-            in_1024ths: params.in_1024ths,
-            ends: params.ends,
-            end: 0,
-            delivered: 0,
-            marked: 0,
-            loss_after_mark: params.loss_after_mark,
-            halved: params.halved,
-            reducing: false,
-            allowed: 0,
-        }
-    }
-
     fn half(&self, congestion: &Congestion) -> u64 {
         match self.halved {
             Halved::Flight => congestion.in_flight / 2,
@@ -127,6 +110,27 @@ impl Dctcp {
         }
         self.delivered = 0;
         self.marked = 0;
+    }
+}
+
+impl Build for Dctcp {
+    type Params = DctcpParams;
+
+    fn build(params: &DctcpParams) -> Result<Dctcp, ParamError> {
+        Ok(Dctcp {
+            window: Window::new(),
+            g: params.g.get(),
+            alpha: params.alpha.get(),
+            in_1024ths: params.in_1024ths,
+            ends: params.ends,
+            end: 0,
+            delivered: 0,
+            marked: 0,
+            loss_after_mark: params.loss_after_mark,
+            halved: params.halved,
+            reducing: false,
+            allowed: 0,
+        })
     }
 }
 
@@ -217,7 +221,7 @@ mod tests {
     fn alpha_settles_where_growth_and_marks_balance() {
         // Alizadeh et al. 2011: at a marking threshold K, alpha = sqrt(2 / (C RTT + K)) in segments; here 100 + 20.
         let mut pipe = Pipe::new(
-            Dctcp::new(&DctcpParams::default()),
+            Dctcp::build(&DctcpParams::default()).unwrap(),
             10_000.0,
             Span::from_ms(10),
         );
@@ -242,7 +246,7 @@ mod tests {
             let mut params = DctcpParams::in_dialect(dialect).unwrap();
             params.set("alpha", "0").unwrap();
             params.set("g", "1").unwrap();
-            let mut dctcp = Dctcp::new(&params);
+            let mut dctcp = Dctcp::build(&params).unwrap();
             dctcp.end = 1000;
             for (una, marked) in [(1000, 0), (2000, 1000)] {
                 dctcp.on_sample(&Sample {
@@ -264,7 +268,7 @@ mod tests {
                 CongestionKind::Loss,
                 CongestionKind::Timeout(crate::Expiry::default()),
             ] {
-                let mut dctcp = Dctcp::new(&DctcpParams::in_dialect(dialect).unwrap());
+                let mut dctcp = Dctcp::build(&DctcpParams::in_dialect(dialect).unwrap()).unwrap();
                 dctcp.on_start(&Start {
                     mss: 1000,
                     initial_window: 16_000,
@@ -286,7 +290,7 @@ mod tests {
     fn in_1024ths_a_small_fraction_vanishes() {
         let mut params = DctcpParams::in_dialect("linux").unwrap();
         params.set("alpha", "0.02").unwrap();
-        let mut dctcp = Dctcp::new(&params);
+        let mut dctcp = Dctcp::build(&params).unwrap();
         dctcp.delivered = 1000;
         dctcp.update();
         assert_eq!(dctcp.alpha, 19.0 / 1024.0);
@@ -299,7 +303,7 @@ mod tests {
     #[test]
     fn a_loss_halves_a_window_that_falls_for_a_mark_only_in_linux() {
         for (dialect, segments) in [("rfc", 12), ("linux", 7)] {
-            let mut dctcp = Dctcp::new(&DctcpParams::in_dialect(dialect).unwrap());
+            let mut dctcp = Dctcp::build(&DctcpParams::in_dialect(dialect).unwrap()).unwrap();
             let start = Start {
                 mss: 1000,
                 initial_window: 16_000,

@@ -9,10 +9,11 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
+use crate::control::in_order;
 use crate::num::{real, whole};
 use crate::window::{Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
-use sojourn_units::{Ratio, params};
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Start};
+use sojourn_units::{ParamError, Ratio, params};
 
 params! {
     /// HighSpeed TCP (RFC 3649): Reno up to 38 segments, steeper above.
@@ -55,20 +56,6 @@ pub struct Highspeed {
 }
 
 impl Highspeed {
-    /// A connection that is not established yet.
-    pub fn new(params: &HighspeedParams) -> Highspeed {
-        let low = f64::from(params.low_window);
-        Highspeed {
-            window: Window::new(),
-            low,
-            high: f64::from(params.high_window).max(low + 1.0),
-            // Reno's law, w = 1.2 / sqrt(p): 10^-3 for 38 segments.
-            low_p: 1.44 / (low * low),
-            high_p: params.high_p,
-            high_decrease: params.high_decrease.get(),
-        }
-    }
-
     /// Where a window lies between both, in logarithms.
     fn place(&self, window: f64) -> f64 {
         (libm::log(window) - libm::log(self.low)) / (libm::log(self.high) - libm::log(self.low))
@@ -91,6 +78,25 @@ impl Highspeed {
         let p = libm::exp(libm::log(self.low_p) + self.place(window) * ratio);
         let b = self.decrease(window);
         (window * window * p * 2.0 * b / (2.0 - b)).max(1.0)
+    }
+}
+
+impl Build for Highspeed {
+    type Params = HighspeedParams;
+
+    fn build(params: &HighspeedParams) -> Result<Highspeed, ParamError> {
+        let holds = params.low_window <= params.high_window;
+        in_order(params, holds, "low_window", "high_window")?;
+        let low = f64::from(params.low_window);
+        Ok(Highspeed {
+            window: Window::new(),
+            low,
+            high: f64::from(params.high_window).max(low + 1.0),
+            // Reno's law, w = 1.2 / sqrt(p): 10^-3 for 38 segments.
+            low_p: 1.44 / (low * low),
+            high_p: params.high_p,
+            high_decrease: params.high_decrease.get(),
+        })
     }
 }
 
@@ -130,7 +136,7 @@ mod tests {
 
     #[test]
     fn growth_and_fall_are_those_of_the_table_of_the_rfc() {
-        let cc = Highspeed::new(&HighspeedParams::default());
+        let cc = Highspeed::build(&HighspeedParams::default()).unwrap();
         // RFC 3649 appendix B: w, a(w), b(w).
         for (window, a, b) in [
             (38.0, 1.0, 0.50),

@@ -12,8 +12,8 @@ pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
 use crate::num::{real, seconds, whole};
 use crate::window::{Round, Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::{Span, Time, params};
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{ParamError, Span, Time, params};
 
 params! {
     /// H-TCP: the longer no loss, the faster it grows.
@@ -62,26 +62,6 @@ pub struct Htcp {
 }
 
 impl Htcp {
-    /// A connection that is not established yet.
-    pub fn new(params: &HtcpParams) -> Htcp {
-        Htcp {
-            window: Window::new(),
-            low_time: params.low_time,
-            rtt_scaling: params.rtt_scaling,
-            adaptive: params.adaptive,
-            last_loss: Time::ZERO,
-            last: None,
-            least: None,
-            most: Span::ZERO,
-            beta: 0.5,
-            round: Round::default(),
-            round_at: Time::ZERO,
-            bytes: 0,
-            rate: 0.0,
-            old_rate: 0.0,
-        }
-    }
-
     /// Segments per round trip (sections 3 and 5).
     fn alpha(&self, now: Time) -> f64 {
         let since = now.saturating_since(self.last_loss);
@@ -109,6 +89,29 @@ impl Htcp {
             _ => 0.5,
         };
         self.most = Span::ZERO;
+    }
+}
+
+impl Build for Htcp {
+    type Params = HtcpParams;
+
+    fn build(params: &HtcpParams) -> Result<Htcp, ParamError> {
+        Ok(Htcp {
+            window: Window::new(),
+            low_time: params.low_time,
+            rtt_scaling: params.rtt_scaling,
+            adaptive: params.adaptive,
+            last_loss: Time::ZERO,
+            last: None,
+            least: None,
+            most: Span::ZERO,
+            beta: 0.5,
+            round: Round::default(),
+            round_at: Time::ZERO,
+            bytes: 0,
+            rate: 0.0,
+            old_rate: 0.0,
+        })
     }
 }
 
@@ -178,7 +181,7 @@ mod tests {
 
     #[test]
     fn growth_is_that_of_reno_for_a_second_and_then_quadratic() {
-        let mut htcp = Htcp::new(&HtcpParams::default());
+        let mut htcp = Htcp::build(&HtcpParams::default()).unwrap();
         htcp.last_loss = Time::ZERO;
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         assert_eq!(htcp.alpha(at(900)), 1.0);
@@ -189,10 +192,11 @@ mod tests {
 
     #[test]
     fn growth_scales_with_the_round_trip_where_asked_for() {
-        let mut htcp = Htcp::new(&HtcpParams {
+        let mut htcp = Htcp::build(&HtcpParams {
             rtt_scaling: true,
             ..HtcpParams::default()
-        });
+        })
+        .unwrap();
         htcp.last = Some(Span::from_ms(200));
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         assert_eq!(htcp.alpha(at(900)), 1.0);
@@ -201,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_fall_leaves_what_empties_the_queue() {
-        let mut htcp = Htcp::new(&HtcpParams::default());
+        let mut htcp = Htcp::build(&HtcpParams::default()).unwrap();
         htcp.least = Some(Span::from_ms(70));
         htcp.most = Span::from_ms(100);
         htcp.rate = 100.0;

@@ -17,8 +17,8 @@ pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::{Span, Time, params};
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{ParamError, Span, Time, params};
 
 params! {
     /// Hybla: the window grows by the square of how many times longer the round trip is than a reference.
@@ -52,17 +52,6 @@ pub struct Hybla {
 }
 
 impl Hybla {
-    /// A connection that is not established yet.
-    pub fn new(params: &HyblaParams) -> Hybla {
-        Hybla {
-            window: Window::new(),
-            rtt0: seconds(params.rtt0),
-            rho: 1.0,
-            rest: 0.0,
-            first: None,
-        }
-    }
-
     /// The first threshold (Hoe 1996): how fast the initial window came through, times the shortest round trip.
     fn estimate(&mut self, sample: &Sample) {
         let (Some((at, delivered)), Some(rtt)) = (self.first, sample.min_rtt) else {
@@ -75,6 +64,20 @@ impl Hybla {
         }
         let rate = real(sample.delivered.saturating_sub(delivered)) / time;
         self.window.ssthresh = whole(rate * seconds(rtt)).max(2 * self.window.mss);
+    }
+}
+
+impl Build for Hybla {
+    type Params = HyblaParams;
+
+    fn build(params: &HyblaParams) -> Result<Hybla, ParamError> {
+        Ok(Hybla {
+            window: Window::new(),
+            rtt0: seconds(params.rtt0),
+            rho: 1.0,
+            rest: 0.0,
+            first: None,
+        })
     }
 }
 
@@ -146,7 +149,7 @@ mod tests {
     fn the_first_slow_start_ends_at_what_the_path_holds() {
         // 1000 segments per second.
         for ms in [40, 100, 400] {
-            let cc = Hybla::new(&HyblaParams::default());
+            let cc = Hybla::build(&HyblaParams::default()).unwrap();
             let mut pipe = Pipe::new(cc, 1000.0, Span::from_ms(ms));
             pipe.run(Span::from_ms(3 * ms));
             let threshold = real(pipe.cc.window.ssthresh) / real(MSS);
@@ -164,7 +167,7 @@ mod tests {
     fn the_rate_grows_as_fast_whatever_the_round_trip() {
         // Reno at 25 ms gains 40 segments per second, which is a rate of 40 / 25 ms more.
         for ms in [50, 100, 200] {
-            let cc = Hybla::new(&HyblaParams::default());
+            let cc = Hybla::build(&HyblaParams::default()).unwrap();
             let mut pipe = Pipe::new(cc, 1e6, Span::from_ms(ms));
             pipe.cc.window.ssthresh = 0;
             pipe.cc.window.cwnd = 100 * MSS;

@@ -8,10 +8,11 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
+use crate::control::in_order;
 use crate::num::{micros, real, whole};
 use crate::window::{Round, Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::params;
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{ParamError, params};
 
 params! {
     /// Illinois: fast where the queue is short, careful where it is long.
@@ -113,23 +114,6 @@ pub struct Illinois {
 }
 
 impl Illinois {
-    /// A connection that is not established yet.
-    pub fn new(params: &IllinoisParams) -> Illinois {
-        Illinois {
-            window: Window::new(),
-            law: Law::new(params),
-            win_thresh: params.win_thresh.into(),
-            theta: params.theta,
-            round: Round::default(),
-            base: u64::MAX,
-            most: 0,
-            sum: 0,
-            samples: 0,
-            above: false,
-            low_rounds: 0,
-        }
-    }
-
     /// Microseconds: the longest queueing delay, and the mean of the round.
     fn judge(&mut self, longest: f64, mean: f64) {
         // Up to here the queue is short.
@@ -149,6 +133,28 @@ impl Illinois {
             self.law.set_alpha(longest, mean);
         }
         self.law.set_beta(longest, mean);
+    }
+}
+
+impl Build for Illinois {
+    type Params = IllinoisParams;
+
+    fn build(params: &IllinoisParams) -> Result<Illinois, ParamError> {
+        let holds = params.beta_min <= params.beta_max;
+        in_order(params, holds, "beta_min", "beta_max")?;
+        Ok(Illinois {
+            window: Window::new(),
+            law: Law::new(params),
+            win_thresh: params.win_thresh.into(),
+            theta: params.theta,
+            round: Round::default(),
+            base: u64::MAX,
+            most: 0,
+            sum: 0,
+            samples: 0,
+            above: false,
+            low_rounds: 0,
+        })
     }
 }
 
@@ -220,7 +226,7 @@ mod tests {
 
     #[test]
     fn growth_falls_with_delay_and_what_a_loss_costs_rises() {
-        let mut cc = Illinois::new(&IllinoisParams::default());
+        let mut cc = Illinois::build(&IllinoisParams::default()).unwrap();
         let mut at = |mean: f64| {
             cc.judge(100_000.0, mean);
             (cc.law.alpha, cc.law.beta)

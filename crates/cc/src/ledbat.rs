@@ -10,8 +10,8 @@ pub(crate) use ns3::Ns3;
 use crate::delays::Delays;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::{Span, params};
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{ParamError, Span, params};
 
 params! {
     /// LEDBAT (RFC 6817): low extra delay background transport, by one-way delay.
@@ -67,10 +67,11 @@ pub struct Ledbat {
     flight: u64,
 }
 
-impl Ledbat {
-    /// A connection that is not established yet.
-    pub fn new(params: &LedbatParams) -> Ledbat {
-        Ledbat {
+impl Build for Ledbat {
+    type Params = LedbatParams;
+
+    fn build(params: &LedbatParams) -> Result<Ledbat, ParamError> {
+        Ok(Ledbat {
             window: Window::new(),
             target: seconds(params.target),
             gain: params.gain,
@@ -81,7 +82,7 @@ impl Ledbat {
             delays: Delays::new(params.base_history, params.current_filter),
             rest: 0.0,
             flight: 0,
-        }
+        })
     }
 }
 
@@ -170,7 +171,7 @@ mod tests {
         for target in [25, 60, 100] {
             let mut params = LedbatParams::default();
             params.set("target", &format!("{target}ms")).unwrap();
-            let mut pipe = Pipe::new(Ledbat::new(&params), 1000.0, Span::from_ms(40));
+            let mut pipe = Pipe::new(Ledbat::build(&params).unwrap(), 1000.0, Span::from_ms(40));
             pipe.run(Span::from_secs(60));
             let queue = seconds(pipe.queue()) * 1e3;
             assert!((queue - f64::from(target)).abs() < 3.0, "{queue} {target}");
@@ -178,7 +179,7 @@ mod tests {
     }
 
     fn started() -> Ledbat {
-        let mut ledbat = Ledbat::new(&LedbatParams::default());
+        let mut ledbat = Ledbat::build(&LedbatParams::default()).unwrap();
         ledbat.on_start(&Start {
             mss: MSS,
             initial_window: 10 * MSS,

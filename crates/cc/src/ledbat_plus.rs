@@ -5,8 +5,8 @@
 use crate::delays::Delays;
 use crate::num::{real, seconds, whole};
 use crate::window::{Round, Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::{Span, Time, params};
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{ParamError, Span, Time, params};
 
 params! {
     /// LEDBAT++: background transport that stays fair to itself.
@@ -61,23 +61,6 @@ pub struct LedbatPlus {
 }
 
 impl LedbatPlus {
-    /// A connection that is not established yet.
-    pub fn new(params: &LedbatPlusParams) -> LedbatPlus {
-        LedbatPlus {
-            window: Window::new(),
-            target: seconds(params.target),
-            constant: params.constant,
-            spacing: params.spacing.into(),
-            mode: Mode::SlowStart,
-            round: Round::default(),
-            passed: false,
-            delays: Delays::new(params.base_history, params.current_filter),
-            pause_began: Time::ZERO,
-            next_pause: None,
-            rest: 0.0,
-        }
-    }
-
     fn queueing(&self) -> f64 {
         self.delays.queueing().map_or(0.0, seconds)
     }
@@ -111,6 +94,26 @@ impl LedbatPlus {
         self.window.cwnd = PAUSED * self.window.mss;
         self.pause_began = now;
         self.mode = Mode::Pause(PAUSE_ROUNDS);
+    }
+}
+
+impl Build for LedbatPlus {
+    type Params = LedbatPlusParams;
+
+    fn build(params: &LedbatPlusParams) -> Result<LedbatPlus, ParamError> {
+        Ok(LedbatPlus {
+            window: Window::new(),
+            target: seconds(params.target),
+            constant: params.constant,
+            spacing: params.spacing.into(),
+            mode: Mode::SlowStart,
+            round: Round::default(),
+            passed: false,
+            delays: Delays::new(params.base_history, params.current_filter),
+            pause_began: Time::ZERO,
+            next_pause: None,
+            rest: 0.0,
+        })
     }
 }
 
@@ -209,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_standing_queue_is_the_target_between_pauses() {
-        let cc = LedbatPlus::new(&LedbatPlusParams::default());
+        let cc = LedbatPlus::build(&LedbatPlusParams::default()).unwrap();
         let mut pipe = Pipe::new(cc, 1000.0, Span::from_ms(100));
         pipe.run(Span::from_secs(60));
         let mut queues = Vec::new();
@@ -228,7 +231,7 @@ mod tests {
     /// Section 4.5: a single acknowledgement that was held back is no queue.
     #[test]
     fn the_queueing_delay_is_that_of_the_least_of_four_samples() {
-        let mut cc = LedbatPlus::new(&LedbatPlusParams::default());
+        let mut cc = LedbatPlus::build(&LedbatPlusParams::default()).unwrap();
         for ms in [40, 200, 50, 200] {
             cc.delays.add(Span::from_ms(ms), Time::ZERO);
         }
@@ -240,7 +243,7 @@ mod tests {
     /// A pause beside traffic that keeps its queue shows that queue, and not the base.
     #[test]
     fn a_pause_keeps_the_base_delay() {
-        let mut cc = LedbatPlus::new(&LedbatPlusParams::default());
+        let mut cc = LedbatPlus::build(&LedbatPlusParams::default()).unwrap();
         cc.delays.add(Span::from_ms(40), Time::ZERO);
         cc.pause(Time::ZERO + Span::from_secs(1));
         cc.delays
@@ -250,7 +253,7 @@ mod tests {
 
     #[test]
     fn the_gain_is_smaller_where_the_round_trip_is_short() {
-        let mut cc = LedbatPlus::new(&LedbatPlusParams::default());
+        let mut cc = LedbatPlus::build(&LedbatPlusParams::default()).unwrap();
         for (ms, gain) in [(120, 1.0), (60, 0.5), (40, 1.0 / 3.0), (1, 1.0 / 16.0)] {
             cc.delays.add(Span::from_ms(ms), Time::ZERO);
             assert!((cc.gain() - gain).abs() < 1e-9, "{ms}");

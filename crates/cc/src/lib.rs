@@ -57,7 +57,7 @@ mod window;
 pub mod yeah;
 
 pub use control::{
-    Acked, Congestion, CongestionControl, CongestionKind, Expiry, Sent, Stage, Start,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Expiry, Sent, Stage, Start,
 };
 pub use reduction::reduce;
 pub use registry::{ALGORITHMS, AnyCc, BuildError};

@@ -10,10 +10,10 @@
 
 use crate::num::{micros, millis};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Stage, Start,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Stage, Start,
     Traits, Undo,
 };
-use sojourn_units::{Rate, Span, Time};
+use sojourn_units::{ParamError, Rate, Span, Time};
 
 /// A delay that no sample undercuts, microseconds.
 pub(crate) const NO_DELAY: u64 = 0x7fff_ffff;
@@ -246,6 +246,14 @@ impl<O: Ops> Socket<O> {
             self.falling = false;
             self.ops.event(&mut self.state, Event::CompleteCwr);
         }
+    }
+}
+
+impl<O: Ops + Build> Build for Socket<O> {
+    type Params = O::Params;
+
+    fn build(params: &O::Params) -> Result<Socket<O>, ParamError> {
+        Ok(Socket::new(O::build(params)?))
     }
 }
 

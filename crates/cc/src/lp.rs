@@ -10,8 +10,8 @@ pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
 use crate::num::{micros, real};
 use crate::window::{Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::{Ratio, Span, Time, params};
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{ParamError, Ratio, Span, Time, params};
 
 params! {
     /// TCP-LP: low priority; half the window at the first sign of delay, one segment at the second.
@@ -96,10 +96,11 @@ pub struct Lp {
     inference_until: Option<Time>,
 }
 
-impl Lp {
-    /// A connection that is not established yet.
-    pub fn new(params: &LpParams) -> Lp {
-        Lp {
+impl Build for Lp {
+    type Params = LpParams;
+
+    fn build(params: &LpParams) -> Result<Lp, ParamError> {
+        Ok(Lp {
             window: Window::new(),
             threshold: params.threshold.get(),
             weight: params.weight.get(),
@@ -109,7 +110,7 @@ impl Lp {
             srtt: Span::ZERO,
             calibrated: false,
             inference_until: None,
-        }
+        })
     }
 }
 
@@ -191,7 +192,7 @@ mod tests {
     use sojourn_units::Span;
 
     fn cc() -> Lp {
-        let mut cc = Lp::new(&LpParams::default());
+        let mut cc = Lp::build(&LpParams::default()).unwrap();
         cc.on_start(&Start {
             mss: MSS,
             initial_window: 40 * MSS,

@@ -106,7 +106,8 @@ macro_rules! media_controls {
                         release: params.release(),
                         pairs: params.pairs(),
                     };
-                    let control = $file::$Control::new(&params, bounds);
+                    let control = $file::$Control::build(&params, bounds)
+                        .map_err(|error| error.within(CONTROL))?;
                     Ok((AnyMedia::$Control(Box::new(control)), built))
                 })*
                 other => Err(unknown(other)),

@@ -10,9 +10,10 @@
 use crate::num::seconds;
 use crate::window::Window;
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits, Undo,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start,
+    Traits, Undo,
 };
-use sojourn_units::{Rate, Span, Time};
+use sojourn_units::{ParamError, Rate, Span, Time};
 
 /// What ns-3's socket and its algorithm share (TcpSocketState).
 #[derive(Clone, Debug)]
@@ -204,6 +205,14 @@ impl<O: Ops> Socket<O> {
             },
             ops,
         }
+    }
+}
+
+impl<O: Ops + Build> Build for Socket<O> {
+    type Params = O::Params;
+
+    fn build(params: &O::Params) -> Result<Socket<O>, ParamError> {
+        Ok(Socket::new(O::build(params)?))
     }
 }
 

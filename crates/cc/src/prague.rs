@@ -10,10 +10,10 @@
 use crate::num::{rate, real, scaled, seconds, whole};
 use crate::window::{Round, Window};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Sent, Stage,
-    Start, Traits, Undo,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Sent,
+    Stage, Start, Traits, Undo,
 };
-use sojourn_units::{Rate, Ratio, Span, Time, params};
+use sojourn_units::{ParamError, Rate, Ratio, Span, Time, params};
 
 params! {
     /// Prague (RFC 9331): reacts to the fraction of marked bytes; ECT(1), accurate feedback, pacing.
@@ -55,26 +55,6 @@ pub struct Prague {
 }
 
 impl Prague {
-    /// A connection that is not established yet.
-    pub fn new(params: &PragueParams) -> Prague {
-        Prague {
-            window: Window::new(),
-            g: params.g.get(),
-            reference: seconds(params.reference_rtt),
-            alpha: 0.0,
-            first_alpha: params.alpha.get(),
-            seen: false,
-            round: Round::default(),
-            delivered: 0,
-            marked: 0,
-            srtt: 0.0,
-            rest: 0.0,
-            age: 0.0,
-            fell_at: None,
-            falling: false,
-        }
-    }
-
     /// Real round trips in a virtual one.
     fn stretch(&self) -> f64 {
         if self.srtt <= 0.0 {
@@ -106,6 +86,29 @@ impl Prague {
         let next = real(self.window.cwnd) + self.rest + growth;
         self.window.cwnd = whole(next);
         self.rest = next - real(self.window.cwnd);
+    }
+}
+
+impl Build for Prague {
+    type Params = PragueParams;
+
+    fn build(params: &PragueParams) -> Result<Prague, ParamError> {
+        Ok(Prague {
+            window: Window::new(),
+            g: params.g.get(),
+            reference: seconds(params.reference_rtt),
+            alpha: 0.0,
+            first_alpha: params.alpha.get(),
+            seen: false,
+            round: Round::default(),
+            delivered: 0,
+            marked: 0,
+            srtt: 0.0,
+            rest: 0.0,
+            age: 0.0,
+            fell_at: None,
+            falling: false,
+        })
     }
 }
 
@@ -233,7 +236,7 @@ mod tests {
 
     /// A window of ten segments in congestion avoidance, round trips of `ms` milliseconds.
     fn avoiding(ms: u64) -> Prague {
-        let mut cc = Prague::new(&PragueParams::default());
+        let mut cc = Prague::build(&PragueParams::default()).unwrap();
         cc.on_start(&Start {
             mss: MSS,
             initial_window: 10 * MSS,
@@ -315,7 +318,7 @@ mod tests {
 
     #[test]
     fn alpha_follows_the_marked_fraction_and_the_window_stays_at_the_threshold() {
-        let cc = Prague::new(&PragueParams::default());
+        let cc = Prague::build(&PragueParams::default()).unwrap();
         let mut pipe = Pipe::new(cc, 10_000.0, Span::from_ms(30));
         pipe.mark_above = Some(Span::from_ms(1));
         pipe.run(Span::from_secs(10));
@@ -327,7 +330,7 @@ mod tests {
 
     #[test]
     fn short_round_trips_count_as_the_reference() {
-        let mut cc = Prague::new(&PragueParams::default());
+        let mut cc = Prague::build(&PragueParams::default()).unwrap();
         for (ms, stretch) in [(5, 5.0), (25, 1.0), (100, 1.0)] {
             cc.srtt = seconds(Span::from_ms(ms));
             assert!((cc.stretch() - stretch).abs() < 1e-9);

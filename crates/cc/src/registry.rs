@@ -1,6 +1,6 @@
 //! The algorithms by name: static dispatch, parameters and documentation, from one line each.
 
-use crate::control::{Acked, Congestion, CongestionControl, Sent, Start};
+use crate::control::{Acked, Build, Congestion, CongestionControl, Sent, Start};
 use crate::sample::{Lost, Phase, Sample, Traits, Undo};
 use sojourn_units::{
     DialectInfo, ParamError, ParamInfo, Params, Rate, Time, head_markdown, head_of, head_title,
@@ -183,10 +183,10 @@ pub fn prepare(
 /// [`crate::ns3`] or [`crate::linux`].
 macro_rules! of_dialect {
     ($module:ident, $dialect:ident, Socket($Ops:ident), $params:expr) => {
-        crate::$dialect::Socket::new(crate::$module::$Ops::new($params))
+        crate::$dialect::Socket::<crate::$module::$Ops>::build($params)
     };
     ($module:ident, $dialect:ident, $Own:ident, $params:expr) => {
-        crate::$module::$Own::new($params)
+        crate::$module::$Own::build($params)
     };
 }
 
@@ -219,7 +219,8 @@ macro_rules! algorithms {
                 dialects: <crate::$first::$FirstParams as Params>::DIALECTS,
                 prepare: |dialect, pairs| {
                     let params = sojourn_units::build::<crate::$first::$FirstParams>(dialect, pairs)?;
-                    Ok(Box::new(move || AnyCc::$First(crate::$first::$First::new(&params))))
+                    let cc = crate::$first::$First::build(&params)?;
+                    Ok(Box::new(move || AnyCc::$First(cc.clone())))
                 },
             },
             $(Algorithm {
@@ -231,13 +232,12 @@ macro_rules! algorithms {
                 dialects: <crate::$module::$Params as Params>::DIALECTS,
                 prepare: |dialect, pairs| {
                     let params = sojourn_units::build::<crate::$module::$Params>(dialect, pairs)?;
-                    Ok(Box::new(move || {
-                        $(if params.dialect() == stringify!($dialect) {
-                            let cc = of_dialect!($module, $dialect, $Other $(($Ops))?, &params);
-                            return AnyCc::Custom(Box::new(cc));
-                        })*
-                        AnyCc::$Type(Box::new(crate::$module::$Type::new(&params)))
-                    }))
+                    $(if params.dialect() == stringify!($dialect) {
+                        let cc = of_dialect!($module, $dialect, $Other $(($Ops))?, &params)?;
+                        return Ok(Box::new(move || AnyCc::Custom(Box::new(cc.clone()))));
+                    })*
+                    let cc = crate::$module::$Type::build(&params)?;
+                    Ok(Box::new(move || AnyCc::$Type(Box::new(cc.clone()))))
                 },
             },)*
         ];
@@ -495,6 +495,51 @@ mod tests {
             let pairs = [(key.to_owned(), value.to_owned())];
             let error = build(algorithm, None, &pairs).unwrap_err();
             assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn parameters_that_contradict_each_other_are_refused() {
+        for (algorithm, dialect, key, value, expected) in [
+            (
+                "vegas",
+                "linux",
+                "alpha",
+                "5",
+                "alpha: \"5\" is out of range, allowed is at most beta, 4",
+            ),
+            (
+                "vegas",
+                "rfc",
+                "beta",
+                "0",
+                "beta: \"0\" is out of range, allowed is at least alpha, 1",
+            ),
+            (
+                "illinois",
+                "ns3",
+                "beta_max",
+                "0.1",
+                "beta_max: \"0.1\" is out of range, allowed is at least beta_min, 0.125",
+            ),
+            (
+                "highspeed",
+                "rfc",
+                "low_window",
+                "90000",
+                "low_window: \"90000\" is out of range, allowed is at most high_window, 83000",
+            ),
+            (
+                "compound",
+                "rfc",
+                "gamma_low",
+                "31",
+                "gamma_low: \"31\" is out of range, allowed is at most gamma_high, 30",
+            ),
+        ] {
+            let pairs = [(key.to_owned(), value.to_owned())];
+            let error = build(algorithm, Some(dialect), &pairs).unwrap_err();
+            assert_eq!(error.to_string(), format!("{algorithm}: {expected}"));
         }
     }
 

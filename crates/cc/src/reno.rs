@@ -10,9 +10,9 @@
 use crate::num::scaled;
 use crate::window::three_quarters;
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Sent, Stage, Start, Traits, Undo,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Sent, Stage, Start, Traits, Undo,
 };
-use sojourn_units::{Bytes, Rate, Ratio, choice, params};
+use sojourn_units::{Bytes, ParamError, Rate, Ratio, choice, params};
 
 choice! {
     /// What makes the window grow in congestion avoidance.
@@ -86,23 +86,6 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// A connection that is not established yet.
-    pub fn new(params: &RenoParams) -> Reno {
-        Reno {
-            cwnd: 0,
-            ssthresh: params.initial_ssthresh.map_or(u64::MAX, Bytes::get),
-            mss: 1,
-            counted: 0,
-            initial_window: 0,
-            slow_start_limit: params.slow_start_limit,
-            counting: params.counting,
-            halved: params.halved,
-            after_timeout: false,
-            whole_segments: false,
-            ecn_factor: params.ecn_factor.get(),
-        }
-    }
-
     /// Opens the window for `bytes` acknowledged in slow start; returns the bytes that are left when it is over. Where acknowledgements are counted (ns-3),
     /// what the limit has held back is left, too: the one that reaches the threshold opens the window once more.
     fn slow_start(&mut self, bytes: u64) -> u64 {
@@ -132,6 +115,26 @@ impl Reno {
             }
             Counting::Acks => self.cwnd += (self.mss * self.mss / self.cwnd).max(1),
         }
+    }
+}
+
+impl Build for Reno {
+    type Params = RenoParams;
+
+    fn build(params: &RenoParams) -> Result<Reno, ParamError> {
+        Ok(Reno {
+            cwnd: 0,
+            ssthresh: params.initial_ssthresh.map_or(u64::MAX, Bytes::get),
+            mss: 1,
+            counted: 0,
+            initial_window: 0,
+            slow_start_limit: params.slow_start_limit,
+            counting: params.counting,
+            halved: params.halved,
+            after_timeout: false,
+            whole_segments: false,
+            ecn_factor: params.ecn_factor.get(),
+        })
     }
 }
 
@@ -247,7 +250,7 @@ mod tests {
     const MSS: u64 = 1000;
 
     fn started(params: &RenoParams) -> Reno {
-        let mut reno = Reno::new(params);
+        let mut reno = Reno::build(params).unwrap();
         reno.on_start(&Start {
             now: Time::ZERO,
             mss: MSS,

@@ -10,8 +10,8 @@ pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::{Growth, Ns3};
 use crate::num::{real, whole};
 use crate::window::{Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
-use sojourn_units::{Ratio, params};
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Start};
+use sojourn_units::{ParamError, Ratio, params};
 
 params! {
     /// Scalable TCP: one hundredth of a segment per acknowledgement, an eighth off for a loss.
@@ -51,18 +51,21 @@ pub struct Scalable {
 }
 
 impl Scalable {
-    /// A connection that is not established yet.
-    pub fn new(params: &ScalableParams) -> Scalable {
-        Scalable {
+    fn is_reno(&self) -> bool {
+        self.window.segments() <= self.low_window
+    }
+}
+
+impl Build for Scalable {
+    type Params = ScalableParams;
+
+    fn build(params: &ScalableParams) -> Result<Scalable, ParamError> {
+        Ok(Scalable {
             window: Window::new(),
             growth: params.growth,
             decrease: params.decrease.get(),
             low_window: params.low_window.into(),
-        }
-    }
-
-    fn is_reno(&self) -> bool {
-        self.window.segments() <= self.low_window
+        })
     }
 }
 
@@ -114,7 +117,7 @@ mod tests {
     fn recovery_takes_the_same_round_trips_at_any_window() {
         // ln(1 / 0.875) / ln(1.01) = 13.4.
         for window in [200, 2000] {
-            let cc = Scalable::new(&ScalableParams::default());
+            let cc = Scalable::build(&ScalableParams::default()).unwrap();
             let mut pipe = Pipe::new(cc, 1e6, Span::from_ms(100));
             pipe.cc.window.cwnd = window * MSS;
             pipe.congest(CongestionKind::Loss);

@@ -12,10 +12,13 @@ mod ns3;
 
 pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
+use crate::control::in_order;
 use crate::num::{micros, real};
 use crate::window::{Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Start, Traits};
-use sojourn_units::{Time, params};
+use crate::{
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Phase, Sample, Start, Traits,
+};
+use sojourn_units::{ParamError, Time, params};
 
 params! {
     /// Vegas: congestion shows as delay; `alpha` to `beta` segments are kept in queues.
@@ -69,24 +72,6 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// A connection that is not established yet.
-    pub fn new(params: &VegasParams) -> Vegas {
-        Vegas {
-            window: Window::new(),
-            alpha: params.alpha.into(),
-            beta: params.beta.into(),
-            gamma: params.gamma.into(),
-            open: true,
-            held: false,
-            una: 0,
-            next: 0,
-            round_end: 0,
-            base: u64::MAX,
-            least: u64::MAX,
-            samples: 0,
-        }
-    }
-
     fn reno(&mut self, bytes: u64) {
         let bytes = self.slow_start(bytes);
         if bytes > 0 {
@@ -136,6 +121,28 @@ impl Vegas {
             self.round_end = self.next;
         }
         passed
+    }
+}
+
+impl Build for Vegas {
+    type Params = VegasParams;
+
+    fn build(params: &VegasParams) -> Result<Vegas, ParamError> {
+        in_order(params, params.alpha <= params.beta, "alpha", "beta")?;
+        Ok(Vegas {
+            window: Window::new(),
+            alpha: params.alpha.into(),
+            beta: params.beta.into(),
+            gamma: params.gamma.into(),
+            open: true,
+            held: false,
+            una: 0,
+            next: 0,
+            round_end: 0,
+            base: u64::MAX,
+            least: u64::MAX,
+            samples: 0,
+        })
     }
 }
 
@@ -218,7 +225,7 @@ mod tests {
 
     #[test]
     fn between_alpha_and_beta_segments_wait_in_steady_state() {
-        let cc = Vegas::new(&VegasParams::default());
+        let cc = Vegas::build(&VegasParams::default()).unwrap();
         let mut pipe = Pipe::new(cc, 1000.0, Span::from_ms(40));
         pipe.run(Span::from_secs(20));
         // 40 segments and the one in transmission fill the path.
@@ -229,7 +236,7 @@ mod tests {
     #[test]
     fn slow_start_ends_by_delay_within_a_doubling() {
         let mut pipe = Pipe::new(
-            Vegas::new(&VegasParams::default()),
+            Vegas::build(&VegasParams::default()).unwrap(),
             1000.0,
             Span::from_ms(40),
         );

@@ -10,8 +10,8 @@ pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
 use crate::num::{micros, scaled};
 use crate::window::{Round, Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::params;
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{ParamError, params};
 
 params! {
     /// Veno: a fifth off for a loss without a queue, half with one.
@@ -42,10 +42,11 @@ pub struct Veno {
     waiting: u64,
 }
 
-impl Veno {
-    /// A connection that is not established yet.
-    pub fn new(params: &VenoParams) -> Veno {
-        Veno {
+impl Build for Veno {
+    type Params = VenoParams;
+
+    fn build(params: &VenoParams) -> Result<Veno, ParamError> {
+        Ok(Veno {
             window: Window::new(),
             beta: params.beta.into(),
             round: Round::default(),
@@ -53,7 +54,7 @@ impl Veno {
             least: u64::MAX,
             samples: 0,
             waiting: 0,
-        }
+        })
     }
 }
 
@@ -124,7 +125,11 @@ mod tests {
     #[test]
     fn a_loss_without_a_queue_costs_a_fifth_and_with_one_half() {
         for (segments, left) in [(30, 0.8), (80, 0.5)] {
-            let mut pipe = Pipe::new(Veno::new(&VenoParams::default()), 1000.0, Span::from_ms(40));
+            let mut pipe = Pipe::new(
+                Veno::build(&VenoParams::default()).unwrap(),
+                1000.0,
+                Span::from_ms(40),
+            );
             pipe.cc.window.cwnd = segments * MSS;
             pipe.cc.window.ssthresh = segments * MSS;
             pipe.run(Span::from_ms(400));

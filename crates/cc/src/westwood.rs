@@ -11,8 +11,8 @@ pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::{Ratio, Span, Time, params};
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{ParamError, Ratio, Span, Time, params};
 
 params! {
     /// Westwood+: Reno whose window falls to bandwidth times least round-trip time.
@@ -53,9 +53,16 @@ pub struct Westwood {
 }
 
 impl Westwood {
-    /// A connection that is not established yet.
-    pub fn new(params: &WestwoodParams) -> Westwood {
-        Westwood {
+    fn needed(&self) -> u64 {
+        whole(self.rate * self.least_rtt.map_or(0.0, seconds))
+    }
+}
+
+impl Build for Westwood {
+    type Params = WestwoodParams;
+
+    fn build(params: &WestwoodParams) -> Result<Westwood, ParamError> {
+        Ok(Westwood {
             window: Window::new(),
             filter: params.filter.get(),
             least_interval: params.least_interval,
@@ -65,11 +72,7 @@ impl Westwood {
             rtt: Span::ZERO,
             since: Time::ZERO,
             bytes: 0,
-        }
-    }
-
-    fn needed(&self) -> u64 {
-        whole(self.rate * self.least_rtt.map_or(0.0, seconds))
+        })
     }
 }
 
@@ -147,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_loss_leaves_what_fills_the_path_without_a_queue() {
-        let cc = Westwood::new(&WestwoodParams::default());
+        let cc = Westwood::build(&WestwoodParams::default()).unwrap();
         let mut pipe = Pipe::new(cc, 1000.0, Span::from_ms(100));
         pipe.cc.window.ssthresh = 120 * MSS;
         pipe.run(Span::from_secs(10));

@@ -10,8 +10,8 @@ pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
 use crate::num::{micros, real};
 use crate::window::{Round, Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::params;
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{ParamError, params};
 
 params! {
     /// YeAH: fast and slow mode by the estimated queue.
@@ -111,22 +111,6 @@ pub struct Yeah {
 }
 
 impl Yeah {
-    /// A connection that is not established yet.
-    pub fn new(params: &YeahParams) -> Yeah {
-        Yeah {
-            window: Window::new(),
-            alpha: params.alpha.into(),
-            phi: params.phi.into(),
-            epsilon: params.epsilon,
-            rho: params.rho,
-            round: Round::default(),
-            base: u64::MAX,
-            least: u64::MAX,
-            queue: 0,
-            mode: Mode::default(),
-        }
-    }
-
     fn judge(&mut self) {
         if self.least == u64::MAX {
             return;
@@ -146,6 +130,25 @@ impl Yeah {
         } else {
             self.mode.fast();
         }
+    }
+}
+
+impl Build for Yeah {
+    type Params = YeahParams;
+
+    fn build(params: &YeahParams) -> Result<Yeah, ParamError> {
+        Ok(Yeah {
+            window: Window::new(),
+            alpha: params.alpha.into(),
+            phi: params.phi.into(),
+            epsilon: params.epsilon,
+            rho: params.rho,
+            round: Round::default(),
+            base: u64::MAX,
+            least: u64::MAX,
+            queue: 0,
+            mode: Mode::default(),
+        })
     }
 }
 
@@ -219,7 +222,7 @@ mod tests {
     fn more_than_alpha_segments_in_the_queue_are_taken_back() {
         let mut params = YeahParams::default();
         params.set("alpha", "20").unwrap();
-        let mut pipe = Pipe::new(Yeah::new(&params), 1000.0, Span::from_ms(100));
+        let mut pipe = Pipe::new(Yeah::build(&params).unwrap(), 1000.0, Span::from_ms(100));
         pipe.cc.window.cwnd = 80 * MSS;
         pipe.cc.window.ssthresh = 0;
         pipe.run(Span::from_secs(2));

@@ -12,9 +12,9 @@
 use super::{BbrParams, CYCLE, FLAT_ROUNDS, GROWTH, LEAST, Mode, Model, drawn};
 use crate::num::{millis, real, seconds, whole};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits,
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits,
 };
-use sojourn_units::{Rate, Span, Time};
+use sojourn_units::{ParamError, Rate, Span, Time};
 
 /// Bytes acknowledged after which aggregation is counted anew (AckEpochAckedResetThresh).
 const EPOCH_BYTES: u64 = 4096;
@@ -120,50 +120,6 @@ pub(crate) struct Ns3 {
 }
 
 impl Ns3 {
-    pub(crate) fn new(params: &BbrParams) -> Ns3 {
-        Ns3 {
-            high_gain: params.high_gain,
-            cwnd_gain_steady: params.cwnd_gain,
-            rounds: params.bw_rounds.into(),
-            min_rtt_window: params.min_rtt_window,
-            probe_rtt: params.probe_rtt,
-            margin: params.margin,
-            mss: 1,
-            initial_window: 0,
-            cwnd: 0,
-            ssthresh: MOST,
-            prior_cwnd: 0,
-            pacing: 0,
-            bw: Filter::default(),
-            mode: Mode::Startup,
-            pacing_gain: params.high_gain,
-            cwnd_gain: params.high_gain,
-            min_rtt: None,
-            min_rtt_at: Time::ZERO,
-            expired: false,
-            last_rtt: None,
-            round: 0,
-            round_end: 0,
-            round_began: false,
-            full_bw: 0,
-            flat: 0,
-            full: false,
-            cycle: 0,
-            cycle_at: Time::ZERO,
-            probe_until: None,
-            probe_round: false,
-            conserve: false,
-            phase: Phase::Open,
-            app_limited: false,
-            idle_restart: false,
-            epoch: Time::ZERO,
-            epoch_acked: 0,
-            extra: [0; 2],
-            extra_index: 0,
-            extra_rounds: 0,
-        }
-    }
-
     /// InFlight.
     fn pipe(&self, gain: f64) -> u64 {
         let Some(rtt) = self.min_rtt else {
@@ -387,6 +343,54 @@ impl Ns3 {
     }
 }
 
+impl Build for Ns3 {
+    type Params = BbrParams;
+
+    fn build(params: &BbrParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 {
+            high_gain: params.high_gain,
+            cwnd_gain_steady: params.cwnd_gain,
+            rounds: params.bw_rounds.into(),
+            min_rtt_window: params.min_rtt_window,
+            probe_rtt: params.probe_rtt,
+            margin: params.margin,
+            mss: 1,
+            initial_window: 0,
+            cwnd: 0,
+            ssthresh: MOST,
+            prior_cwnd: 0,
+            pacing: 0,
+            bw: Filter::default(),
+            mode: Mode::Startup,
+            pacing_gain: params.high_gain,
+            cwnd_gain: params.high_gain,
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            expired: false,
+            last_rtt: None,
+            round: 0,
+            round_end: 0,
+            round_began: false,
+            full_bw: 0,
+            flat: 0,
+            full: false,
+            cycle: 0,
+            cycle_at: Time::ZERO,
+            probe_until: None,
+            probe_round: false,
+            conserve: false,
+            phase: Phase::Open,
+            app_limited: false,
+            idle_restart: false,
+            epoch: Time::ZERO,
+            epoch_acked: 0,
+            extra: [0; 2],
+            extra_index: 0,
+            extra_rounds: 0,
+        })
+    }
+}
+
 impl CongestionControl for Ns3 {
     /// CongestionStateSet when the connection is open, and InitPacingRate.
     fn on_start(&mut self, start: &Start) {
@@ -523,7 +527,7 @@ mod tests {
 
     #[test]
     fn the_first_pace_is_that_of_the_initial_window_without_a_margin() {
-        let mut bbr = Ns3::new(&BbrParams::default());
+        let mut bbr = Ns3::build(&BbrParams::default()).unwrap();
         bbr.on_start(&Start {
             mss: 1448,
             initial_window: 14_480,

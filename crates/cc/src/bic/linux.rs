@@ -4,9 +4,11 @@
 //! after 1/32 s, and divided by the segments per acknowledgement that are usual while nothing is missing, taken for two at first.
 
 use super::{BicParams, Search};
+use crate::Build;
 use crate::Phase;
 use crate::linux::{Ops, State};
 use crate::num::{real, whole};
+use sojourn_units::ParamError;
 
 /// Scales of the fall and of the segments per acknowledgement.
 const SCALE: u64 = 1024;
@@ -31,18 +33,6 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(crate) fn new(params: &BicParams) -> Linux {
-        Linux {
-            search: Search::new(params),
-            beta: whole(params.beta.get() * real(SCALE)),
-            fast_convergence: params.fast_convergence,
-            per: 0,
-            last_cwnd: 0,
-            last_time: 0,
-            delayed: 2 * PART,
-        }
-    }
-
     fn reset(&mut self) {
         self.per = 0;
         self.search.last_max = 0;
@@ -61,6 +51,22 @@ impl Linux {
         if !self.search.is_low(cwnd) {
             self.per = (self.per * PART / self.delayed).max(1);
         }
+    }
+}
+
+impl Build for Linux {
+    type Params = BicParams;
+
+    fn build(params: &BicParams) -> Result<Linux, ParamError> {
+        Ok(Linux {
+            search: Search::new(params),
+            beta: whole(params.beta.get() * real(SCALE)),
+            fast_convergence: params.fast_convergence,
+            per: 0,
+            last_cwnd: 0,
+            last_time: 0,
+            delayed: 2 * PART,
+        })
     }
 }
 

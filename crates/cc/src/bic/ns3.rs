@@ -5,8 +5,10 @@
 //! beta of itself; below the low window half of what is in flight remains.
 
 use super::{BicParams, Search};
+use crate::Build;
 use crate::ns3::{Ops, State};
 use crate::num::{real, scaled, whole};
+use sojourn_units::ParamError;
 
 /// See [`super::Bic`].
 #[derive(Clone, Debug)]
@@ -18,17 +20,19 @@ pub(crate) struct Ns3 {
     counted: u32,
 }
 
-impl Ns3 {
-    pub(crate) fn new(params: &BicParams) -> Ns3 {
+impl Build for Ns3 {
+    type Params = BicParams;
+
+    fn build(params: &BicParams) -> Result<Ns3, ParamError> {
         let mut search = Search::new(params);
         // Less than the low window, not as much as it, is low.
         search.set_low(params.low_window.saturating_sub(1));
-        Ns3 {
+        Ok(Ns3 {
             search,
             beta: params.beta.get(),
             fast_convergence: params.fast_convergence,
             counted: 0,
-        }
+        })
     }
 }
 
@@ -91,12 +95,12 @@ mod tests {
 
     #[test]
     fn no_segment_at_the_end_of_slow_start_counts_as_all_of_32_bits() {
-        let mut bic = Ns3::new(&BicParams::default());
+        let mut bic = Ns3::build(&BicParams::default()).unwrap();
         let mut state = state(9, 10);
         bic.increase(&mut state, 0);
         assert_eq!(state.window.cwnd, 11 * MSS, "one by each rule");
         assert_eq!(bic.counted, 0);
-        let mut bic = Ns3::new(&BicParams::default());
+        let mut bic = Ns3::build(&BicParams::default()).unwrap();
         bic.counted = 3;
         let mut state = self::state(9, 10);
         bic.increase(&mut state, 0);
@@ -106,7 +110,7 @@ mod tests {
 
     #[test]
     fn slow_start_short_of_the_threshold_leaves_the_count_alone() {
-        let mut bic = Ns3::new(&BicParams::default());
+        let mut bic = Ns3::build(&BicParams::default()).unwrap();
         let mut state = state(8, 10);
         bic.increase(&mut state, 0);
         assert_eq!((state.window.cwnd, bic.counted), (9 * MSS, 0));

@@ -6,8 +6,10 @@
 use super::{CubicParams, Watch, segments, w_max_after};
 use crate::num::{millis, real, whole};
 use crate::window::Window;
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Undo};
-use sojourn_units::{Rate, Span, Time};
+use crate::{
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Undo,
+};
+use sojourn_units::{ParamError, Rate, Span, Time};
 
 /// The scales of tcp_cubic.c: 1024ths, and the cubic factor `cube_scale` / 2^40 of (1/1024 s)^3.
 const SCALE: u64 = 1024;
@@ -71,25 +73,6 @@ struct Ticks {
 }
 
 impl Linux {
-    /// A connection that is not established yet.
-    pub(crate) fn new(params: &CubicParams) -> Linux {
-        Linux {
-            window: Window::new(),
-            cube_scale: cube_scale(params.c),
-            beta_cubic: params.beta.get(),
-            beta_1024ths: in_1024ths(params.beta.get()),
-            ecn_factor: params.ecn_factor.get(),
-            fast_convergence: params.fast_convergence,
-            reno_friendly: params.reno_friendly,
-            watch: Watch::new(params),
-            curve: Ticks::default(),
-            t_epoch: None,
-            least_rtt: None,
-            last_sent: Time::ZERO,
-            w_max: 0.0,
-        }
-    }
-
     /// bictcp_update: how many acknowledged segments make the window grow by one.
     fn update(&mut self, acked: u64, now: Time) {
         let cwnd = self.window.segments();
@@ -183,6 +166,28 @@ impl Linux {
         } else {
             cwnd
         };
+    }
+}
+
+impl Build for Linux {
+    type Params = CubicParams;
+
+    fn build(params: &CubicParams) -> Result<Linux, ParamError> {
+        Ok(Linux {
+            window: Window::new(),
+            cube_scale: cube_scale(params.c),
+            beta_cubic: params.beta.get(),
+            beta_1024ths: in_1024ths(params.beta.get()),
+            ecn_factor: params.ecn_factor.get(),
+            fast_convergence: params.fast_convergence,
+            reno_friendly: params.reno_friendly,
+            watch: Watch::new(params),
+            curve: Ticks::default(),
+            t_epoch: None,
+            least_rtt: None,
+            last_sent: Time::ZERO,
+            w_max: 0.0,
+        })
     }
 }
 

@@ -11,8 +11,10 @@ use super::{CubicParams, Exit, segments, w_max_after};
 use crate::hystart::Rules;
 use crate::num::{real, whole};
 use crate::window::Window;
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Undo};
-use sojourn_units::{Rate, Span, Time};
+use crate::{
+    Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Undo,
+};
+use sojourn_units::{ParamError, Rate, Span, Time};
 
 /// Delays right after a recovery are not those of the path (CubicDelta).
 const SETTLE: Span = Span::from_ms(10);
@@ -229,10 +231,11 @@ impl Curve {
     }
 }
 
-impl Ns3 {
-    /// A connection that is not established yet.
-    pub(crate) fn new(params: &CubicParams) -> Ns3 {
-        Ns3 {
+impl Build for Ns3 {
+    type Params = CubicParams;
+
+    fn build(params: &CubicParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 {
             window: Window::new(),
             beta_cubic: params.beta.get(),
             ecn_factor: params.ecn_factor.get(),
@@ -246,7 +249,7 @@ impl Ns3 {
                 ..Curve::default()
             },
             w_max: 0.0,
-        }
+        })
     }
 }
 

@@ -7,8 +7,8 @@
 use super::DctcpParams;
 use crate::ns3::{BySegment, Ops, State};
 use crate::num::{real, scaled};
-use crate::{EcnUse, Traits};
-use sojourn_units::Span;
+use crate::{Build, EcnUse, Traits};
+use sojourn_units::{ParamError, Span};
 
 /// See [`super::Dctcp`].
 #[derive(Clone, Debug)]
@@ -23,9 +23,11 @@ pub(crate) struct Ns3 {
     echo: bool,
 }
 
-impl Ns3 {
-    pub(crate) fn new(params: &DctcpParams) -> Ns3 {
-        Ns3 {
+impl Build for Ns3 {
+    type Params = DctcpParams;
+
+    fn build(params: &DctcpParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 {
             g: params.g.get(),
             alpha: params.alpha.get(),
             growth: BySegment::default(),
@@ -33,7 +35,7 @@ impl Ns3 {
             marked: 0,
             end: None,
             echo: false,
-        }
+        })
     }
 }
 
@@ -91,7 +93,7 @@ mod tests {
     #[test]
     fn a_timeout_of_one_segment_leaves_a_threshold_below_two() {
         let params = DctcpParams::in_dialect("ns3").unwrap();
-        let mut socket = Socket::new(Ns3::new(&params));
+        let mut socket = Socket::new(Ns3::build(&params).unwrap());
         socket.on_start(&Start {
             mss: MSS,
             initial_window: 10 * MSS,

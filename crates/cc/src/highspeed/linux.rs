@@ -6,9 +6,11 @@
 
 use super::ns3::TABLE;
 use super::{Highspeed, HighspeedParams};
+use crate::Build;
 use crate::Traits;
 use crate::linux::{Ops, State};
 use crate::num::{real, whole};
+use sojourn_units::ParamError;
 
 /// The lines that Linux has of the table; ns-3 has one more.
 const LINES: usize = 72;
@@ -25,13 +27,6 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(crate) fn new(_: &HighspeedParams) -> Linux {
-        Linux {
-            law: Highspeed::new(&HighspeedParams::default()),
-            line: 0,
-        }
-    }
-
     /// The window up to which a line holds.
     fn window(line: usize) -> u64 {
         match TABLE[line].0 {
@@ -53,6 +48,17 @@ impl Linux {
     fn decrease(&self) -> u64 {
         let place = self.law.place(real(Linux::window(self.line)));
         whole(256.0 * (0.5 + (self.law.high_decrease - 0.5) * place))
+    }
+}
+
+impl Build for Linux {
+    type Params = HighspeedParams;
+
+    fn build(_: &HighspeedParams) -> Result<Linux, ParamError> {
+        Ok(Linux {
+            law: Highspeed::build(&HighspeedParams::default()).unwrap(),
+            line: 0,
+        })
     }
 }
 
@@ -84,7 +90,7 @@ mod tests {
 
     #[test]
     fn falls_are_the_kernels_256ths() {
-        let mut linux = Linux::new(&HighspeedParams::default());
+        let mut linux = Linux::build(&HighspeedParams::default()).unwrap();
         // Lines of hstcp_aimd_vals.
         for (window, md) in [
             (38, 128),

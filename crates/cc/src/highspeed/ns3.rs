@@ -4,8 +4,10 @@
 //! segments, falls in hundredths, and of what is in flight.
 
 use super::HighspeedParams;
+use crate::Build;
 use crate::ns3::{Ops, State};
 use crate::num::{real, whole};
+use sojourn_units::ParamError;
 
 /// RFC 3649, table 12: windows up to which the n-th line holds (its a(w) is n), and b(w) in hundredths.
 pub(super) const TABLE: &[(u64, u32)] = &[
@@ -92,15 +94,19 @@ pub(crate) struct Ns3 {
 }
 
 impl Ns3 {
-    pub(crate) fn new(_: &HighspeedParams) -> Ns3 {
-        Ns3 { counted: 0 }
-    }
-
     /// The line for a window of `cwnd` segments.
     fn line(cwnd: u64) -> usize {
         TABLE
             .partition_point(|&(most, _)| most < cwnd)
             .min(TABLE.len() - 1)
+    }
+}
+
+impl Build for Ns3 {
+    type Params = HighspeedParams;
+
+    fn build(_: &HighspeedParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 { counted: 0 })
     }
 }
 

@@ -5,9 +5,11 @@
 //! the shortest delay is above 10 ms; the longest delay grows by 20 ms at a time and fades by a twentieth per loss; factors are 128ths.
 
 use super::HtcpParams;
+use crate::Build;
 use crate::Phase;
 use crate::linux::{Ops, State, ticks_of};
 use crate::num::{millis, real};
+use sojourn_units::ParamError;
 
 /// 1.0, and the least and greatest part that a loss leaves.
 const ONE: u64 = 128;
@@ -47,27 +49,6 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(crate) fn new(params: &HtcpParams) -> Linux {
-        Linux {
-            low_time: millis(params.low_time),
-            rtt_scaling: params.rtt_scaling,
-            adaptive: params.adaptive,
-            alpha: ONE,
-            beta: BETA.0,
-            adapts: false,
-            acked: 1,
-            packets: 0,
-            since: 0,
-            least: 0,
-            most: 0,
-            last_loss: 0,
-            before: None,
-            max_rate: 0,
-            old_max_rate: 0,
-            rate: 0,
-        }
-    }
-
     /// measure_rtt.
     fn measure(&mut self, open: bool, rtt: u64) {
         if self.least > rtt || self.least == 0 {
@@ -108,6 +89,31 @@ impl Linux {
             factor = (factor * 8 / scale).max(1);
         }
         self.alpha = 2 * factor * (ONE - self.beta);
+    }
+}
+
+impl Build for Linux {
+    type Params = HtcpParams;
+
+    fn build(params: &HtcpParams) -> Result<Linux, ParamError> {
+        Ok(Linux {
+            low_time: millis(params.low_time),
+            rtt_scaling: params.rtt_scaling,
+            adaptive: params.adaptive,
+            alpha: ONE,
+            beta: BETA.0,
+            adapts: false,
+            acked: 1,
+            packets: 0,
+            since: 0,
+            least: 0,
+            most: 0,
+            last_loss: 0,
+            before: None,
+            max_rate: 0,
+            old_max_rate: 0,
+            rate: 0,
+        })
     }
 }
 

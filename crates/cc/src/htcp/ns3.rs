@@ -4,10 +4,11 @@
 //! when the rate since the last loss is higher than before it, by less than a factor of two; the first loss is counted from time zero.
 
 use super::HtcpParams;
+use crate::Build;
 use crate::Phase;
 use crate::ns3::{Ops, State};
 use crate::num::{real, scaled, seconds, whole};
-use sojourn_units::{Span, Time};
+use sojourn_units::{ParamError, Span, Time};
 
 /// What a loss leaves otherwise (DefaultBackoff).
 const BACKOFF: f64 = 0.5;
@@ -29,21 +30,6 @@ pub(crate) struct Ns3 {
 }
 
 impl Ns3 {
-    pub(crate) fn new(params: &HtcpParams) -> Ns3 {
-        Ns3 {
-            low_time: params.low_time,
-            adaptive: params.adaptive,
-            alpha: 0.0,
-            beta: 0.0,
-            last_loss: Time::ZERO,
-            least: None,
-            most: Span::ZERO,
-            rate: 0,
-            old_rate: 0,
-            sent: 0,
-        }
-    }
-
     fn update_alpha(&mut self, now: Time) {
         let since = now.saturating_since(self.last_loss);
         let alpha = if since <= self.low_time {
@@ -65,6 +51,25 @@ impl Ns3 {
         {
             self.beta = real(least.as_ns()) / real(self.most.as_ns());
         }
+    }
+}
+
+impl Build for Ns3 {
+    type Params = HtcpParams;
+
+    fn build(params: &HtcpParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 {
+            low_time: params.low_time,
+            adaptive: params.adaptive,
+            alpha: 0.0,
+            beta: 0.0,
+            last_loss: Time::ZERO,
+            least: None,
+            most: Span::ZERO,
+            rate: 0,
+            old_rate: 0,
+            sent: 0,
+        })
     }
 }
 

@@ -5,10 +5,11 @@
 //! acknowledgements, not segments; while anything is missing it is Reno, and falls are Reno's.
 
 use super::HyblaParams;
+use crate::Build;
 use crate::Phase;
 use crate::linux::{Ops, State};
 use crate::num::{micros, real};
-use sojourn_units::Span;
+use sojourn_units::{ParamError, Span};
 
 /// 128 * 2^(n/8), as the kernel's table has it.
 const POWERS: [u64; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
@@ -31,19 +32,23 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(crate) fn new(params: &HyblaParams) -> Linux {
-        Linux {
+    fn update(&mut self, srtt: Span) {
+        self.rho = (micros(srtt * 8) / self.rtt0).max(8);
+        self.least = srtt;
+    }
+}
+
+impl Build for Linux {
+    type Params = HyblaParams;
+
+    fn build(params: &HyblaParams) -> Result<Linux, ParamError> {
+        Ok(Linux {
             rtt0: micros(params.rtt0).max(1),
             on: true,
             rho: 8,
             least: Span::ZERO,
             cents: 0,
-        }
-    }
-
-    fn update(&mut self, srtt: Span) {
-        self.rho = (micros(srtt * 8) / self.rtt0).max(8);
-        self.least = srtt;
+        })
     }
 }
 

@@ -4,9 +4,10 @@
 //! only while the smoothed round trip is the shortest one, that is, at first; slow start opens the window once per acknowledgement, not per segment.
 
 use super::HyblaParams;
+use crate::Build;
 use crate::ns3::{Ops, State};
 use crate::num::{millis, real, whole};
-use sojourn_units::Span;
+use sojourn_units::{ParamError, Span};
 
 /// Greatest window, bytes: ns-3 keeps it in 32 bits.
 const MOST_CWND: u64 = (1 << 32) - 1;
@@ -20,13 +21,15 @@ pub(crate) struct Ns3 {
     rest: f64,
 }
 
-impl Ns3 {
-    pub(crate) fn new(params: &HyblaParams) -> Ns3 {
-        Ns3 {
+impl Build for Ns3 {
+    type Params = HyblaParams;
+
+    fn build(params: &HyblaParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 {
             rtt0: params.rtt0,
             rho: 1.0,
             rest: 0.0,
-        }
+        })
     }
 }
 

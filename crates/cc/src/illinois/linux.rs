@@ -4,9 +4,12 @@
 //! acknowledgement of something sent after it began; a loss is answered by half the window until delays have been judged.
 
 use super::IllinoisParams;
+use crate::Build;
 use crate::Phase;
+use crate::control::in_order;
 use crate::linux::{NO_DELAY, Ops, State};
 use crate::num::{real, whole};
+use sojourn_units::ParamError;
 
 /// 1.0 in alpha and beta.
 const ALPHA: u64 = 128;
@@ -35,31 +38,6 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(crate) fn new(params: &IllinoisParams) -> Linux {
-        let scaled = |value: f64, one: u64| whole(value * real(one)).max(1);
-        let alphas = (
-            scaled(params.alpha_min, ALPHA),
-            scaled(params.alpha_max, ALPHA),
-        );
-        let betas = (scaled(params.beta_min, BETA), scaled(params.beta_max, BETA));
-        Linux {
-            alphas,
-            betas,
-            win_thresh: params.win_thresh.into(),
-            theta: params.theta.into(),
-            alpha: alphas.1,
-            beta: betas.1,
-            base: NO_DELAY,
-            most: 0,
-            sum: 0,
-            samples: 0,
-            round_end: 0,
-            acked: 0,
-            above: false,
-            low_rounds: 0,
-        }
-    }
-
     fn begin_round(&mut self, state: &State) {
         self.round_end = state.next;
         self.samples = 0;
@@ -122,6 +100,37 @@ impl Linux {
     }
 }
 
+impl Build for Linux {
+    type Params = IllinoisParams;
+
+    fn build(params: &IllinoisParams) -> Result<Linux, ParamError> {
+        let holds = params.beta_min <= params.beta_max;
+        in_order(params, holds, "beta_min", "beta_max")?;
+        let scaled = |value: f64, one: u64| whole(value * real(one)).max(1);
+        let alphas = (
+            scaled(params.alpha_min, ALPHA),
+            scaled(params.alpha_max, ALPHA),
+        );
+        let betas = (scaled(params.beta_min, BETA), scaled(params.beta_max, BETA));
+        Ok(Linux {
+            alphas,
+            betas,
+            win_thresh: params.win_thresh.into(),
+            theta: params.theta.into(),
+            alpha: alphas.1,
+            beta: betas.1,
+            base: NO_DELAY,
+            most: 0,
+            sum: 0,
+            samples: 0,
+            round_end: 0,
+            acked: 0,
+            above: false,
+            low_rounds: 0,
+        })
+    }
+}
+
 impl Ops for Linux {
     fn init(&mut self, state: &mut State) {
         self.begin_round(state);
@@ -181,7 +190,7 @@ mod tests {
     #[test]
     fn alpha_and_beta_are_the_papers_in_128ths_and_64ths() {
         let params = IllinoisParams::in_dialect("linux").unwrap();
-        let mut linux = Linux::new(&params);
+        let mut linux = Linux::build(&params).unwrap();
         assert_eq!((linux.alphas, linux.betas), ((38, 1280), (8, 32)));
         assert_eq!(
             (linux.alpha(100_000, 500), linux.beta(100_000, 500)),

@@ -5,10 +5,12 @@
 //! whole segments, the fall a part of what is in flight.
 
 use super::{IllinoisParams, Law};
+use crate::Build;
 use crate::Phase;
+use crate::control::in_order;
 use crate::ns3::{Ops, State};
 use crate::num::{millis, real, whole};
-use sojourn_units::Span;
+use sojourn_units::{ParamError, Span};
 
 /// See [`super::Illinois`].
 #[derive(Clone, Debug)]
@@ -27,24 +29,6 @@ pub(crate) struct Ns3 {
 }
 
 impl Ns3 {
-    pub(crate) fn new(params: &IllinoisParams) -> Ns3 {
-        let mut law = Law::new(params);
-        law.beta = law.beta_range.1;
-        Ns3 {
-            law,
-            win_thresh: params.win_thresh.into(),
-            theta: params.theta,
-            base: None,
-            most: Span::ZERO,
-            sum: Span::ZERO,
-            samples: 0,
-            round_end: 0,
-            above: false,
-            low_rounds: 0,
-            counted: 0,
-        }
-    }
-
     /// RecalcParam.
     fn judge(&mut self, cwnd: u64) {
         if cwnd < self.win_thresh {
@@ -76,6 +60,30 @@ impl Ns3 {
         self.round_end = next;
         self.samples = 0;
         self.sum = Span::ZERO;
+    }
+}
+
+impl Build for Ns3 {
+    type Params = IllinoisParams;
+
+    fn build(params: &IllinoisParams) -> Result<Ns3, ParamError> {
+        let holds = params.beta_min <= params.beta_max;
+        in_order(params, holds, "beta_min", "beta_max")?;
+        let mut law = Law::new(params);
+        law.beta = law.beta_range.1;
+        Ok(Ns3 {
+            law,
+            win_thresh: params.win_thresh.into(),
+            theta: params.theta,
+            base: None,
+            most: Span::ZERO,
+            sum: Span::ZERO,
+            samples: 0,
+            round_end: 0,
+            above: false,
+            low_rounds: 0,
+            counted: 0,
+        })
     }
 }
 

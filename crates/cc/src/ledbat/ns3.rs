@@ -12,8 +12,8 @@
 use super::LedbatParams;
 use crate::num::{millis, real, seconds, whole};
 use crate::window::{Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::{Span, Time};
+use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{ParamError, Span, Time};
 use std::collections::VecDeque;
 
 /// Seconds after which the history goes on to the next sample (UpdateBaseDelay).
@@ -67,25 +67,6 @@ fn wrapped(window: f64) -> u64 {
 }
 
 impl Ns3 {
-    /// A connection that is not established yet.
-    pub(crate) fn new(params: &LedbatParams) -> Ns3 {
-        let size = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
-        Ns3 {
-            window: Window::new(),
-            init_cwnd: params.init_cwnd.into(),
-            target: signed(millis(params.target)),
-            gain: params.gain,
-            least: params.min_cwnd.into(),
-            slow_start: params.slow_start,
-            can_start: true,
-            base: VecDeque::new(),
-            history: size(params.base_history),
-            rolled_s: 0,
-            noise: VecDeque::new(),
-            filter: size(params.current_filter),
-        }
-    }
-
     /// PktsAcked.
     fn add(&mut self, delay: Span, now: Time) {
         let delay = millis(delay);
@@ -141,6 +122,28 @@ impl Ns3 {
         if window.cwnd <= window.ssthresh {
             window.ssthresh = window.cwnd - 1;
         }
+    }
+}
+
+impl Build for Ns3 {
+    type Params = LedbatParams;
+
+    fn build(params: &LedbatParams) -> Result<Ns3, ParamError> {
+        let size = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+        Ok(Ns3 {
+            window: Window::new(),
+            init_cwnd: params.init_cwnd.into(),
+            target: signed(millis(params.target)),
+            gain: params.gain,
+            least: params.min_cwnd.into(),
+            slow_start: params.slow_start,
+            can_start: true,
+            base: VecDeque::new(),
+            history: size(params.base_history),
+            rolled_s: 0,
+            noise: VecDeque::new(),
+            filter: size(params.current_filter),
+        })
     }
 }
 
@@ -214,7 +217,7 @@ mod tests {
     #[test]
     fn outside_slow_start_the_window_does_not_grow() {
         let params = ns3(&[("slow_start", "false")]);
-        let mut pipe = Pipe::new(Ns3::new(&params), 1000.0, Span::from_ms(40));
+        let mut pipe = Pipe::new(Ns3::build(&params).unwrap(), 1000.0, Span::from_ms(40));
         let before = pipe.window();
         pipe.run(Span::from_secs(20));
         assert_eq!(pipe.window(), before);
@@ -223,7 +226,7 @@ mod tests {
     #[test]
     fn it_falls_until_the_queue_is_below_the_target_and_stays_there() {
         let params = ns3(&[("slow_start", "false"), ("target", "20ms")]);
-        let mut pipe = Pipe::new(Ns3::new(&params), 1000.0, Span::from_ms(40));
+        let mut pipe = Pipe::new(Ns3::build(&params).unwrap(), 1000.0, Span::from_ms(40));
         pipe.cc.window.cwnd = 100 * MSS;
         pipe.run(Span::from_secs(5));
         let queue = seconds(pipe.queue()) * 1e3;
@@ -235,7 +238,7 @@ mod tests {
 
     #[test]
     fn filter_and_history_hold_one_sample_less_than_told() {
-        let mut kept = Ns3::new(&ns3(&[]));
+        let mut kept = Ns3::build(&ns3(&[])).unwrap();
         for (second, ms) in [(0, 10), (61, 30), (122, 40), (123, 35), (124, 50)] {
             let now = Time::ZERO + Span::from_secs(second);
             kept.add(Span::from_ms(ms), now);
@@ -247,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_window_below_zero_wraps_and_is_bounded_by_what_is_in_flight() {
-        let mut ledbat = Ns3::new(&ns3(&[("slow_start", "false")]));
+        let mut ledbat = Ns3::build(&ns3(&[("slow_start", "false")])).unwrap();
         ledbat.noise.push_back(4100);
         ledbat.base.push_back(100);
         ledbat.window.mss = MSS;

@@ -11,10 +11,10 @@
 //! Deviation: an acknowledgement's timestamp is when that arrived which it echoes, not when it was sent.
 
 use super::{LpParams, Range};
-use crate::Traits;
 use crate::linux::{Ops, State};
 use crate::num::millis;
-use sojourn_units::Time;
+use crate::{Build, Traits};
+use sojourn_units::{ParamError, Time};
 
 /// Ticks per second of a clock for timestamps (TCP_TS_HZ, LP_RESOL).
 const HZ: u32 = 1000;
@@ -45,20 +45,6 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(crate) fn new(params: &LpParams) -> Linux {
-        Linux {
-            clock_offset: params.clock_offset,
-            remote_hz: 0,
-            remote: 0,
-            local: 0,
-            smoothed: 0,
-            range: Range::new(),
-            last_drop: 0,
-            inference: 0,
-            inferring: false,
-        }
-    }
-
     /// tcp_lp_remote_hz_estimator.
     fn estimate(&mut self, value: u32, echo: u32) {
         if self.remote != 0 && self.local != 0 && value != self.remote && echo != self.local {
@@ -100,6 +86,24 @@ impl Linux {
         let Range { least, most, .. } = self.range;
         let part = 15u32.wrapping_mul(most.wrapping_sub(least)) / 100;
         self.smoothed >> 3 < least.wrapping_add(part)
+    }
+}
+
+impl Build for Linux {
+    type Params = LpParams;
+
+    fn build(params: &LpParams) -> Result<Linux, ParamError> {
+        Ok(Linux {
+            clock_offset: params.clock_offset,
+            remote_hz: 0,
+            remote: 0,
+            local: 0,
+            smoothed: 0,
+            range: Range::new(),
+            last_drop: 0,
+            inference: 0,
+            inferring: false,
+        })
     }
 }
 
@@ -165,7 +169,7 @@ mod tests {
             clock_offset,
             ..LpParams::in_dialect("linux").unwrap()
         };
-        let mut cc = Socket::new(Linux::new(&params));
+        let mut cc = Socket::new(Linux::build(&params).unwrap());
         cc.on_start(&Start {
             mss: MSS,
             initial_window: 40 * MSS,

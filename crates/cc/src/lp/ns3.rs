@@ -5,10 +5,11 @@
 //! stays, so that a window cut to one segment doubles again.
 
 use super::{LpParams, Range};
+use crate::Build;
 use crate::Traits;
 use crate::ns3::{Ops, State};
 use crate::num::millis;
-use sojourn_units::{Span, Time};
+use sojourn_units::{ParamError, Span, Time};
 
 /// Round trips of the inference phase.
 const INFERENCE: u64 = 3;
@@ -27,17 +28,6 @@ pub(crate) struct Ns3 {
 }
 
 impl Ns3 {
-    pub(crate) fn new(_: &LpParams) -> Ns3 {
-        Ns3 {
-            smoothed: 0,
-            range: Range::new(),
-            last_drop: None,
-            inferring: false,
-            inference: Span::ZERO,
-            echoed: None,
-        }
-    }
-
     /// RttSample.
     fn sample(&mut self, delay: u32) {
         self.range.take(delay);
@@ -46,6 +36,21 @@ impl Ns3 {
         } else {
             self.smoothed + delay - (self.smoothed >> 3)
         };
+    }
+}
+
+impl Build for Ns3 {
+    type Params = LpParams;
+
+    fn build(_: &LpParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 {
+            smoothed: 0,
+            range: Range::new(),
+            last_drop: None,
+            inferring: false,
+            inference: Span::ZERO,
+            echoed: None,
+        })
     }
 }
 

@@ -21,7 +21,7 @@
 use super::rate::RateMeter;
 use super::{Bounds, MediaControl, MediaFeedback, PacketResult};
 use crate::num::real;
-use sojourn_units::{Span, Time, params};
+use sojourn_units::{ParamError, Span, Time, params};
 use std::collections::VecDeque;
 
 params! {
@@ -134,8 +134,11 @@ pub struct Gcc {
 
 impl Gcc {
     /// One that has heard nothing.
-    pub fn new(params: &GccParams, bounds: Bounds) -> Gcc {
-        Gcc {
+    ///
+    /// # Errors
+    /// If parameters contradict each other.
+    pub fn build(params: &GccParams, bounds: Bounds) -> Result<Gcc, ParamError> {
+        Ok(Gcc {
             bounds,
             group: None,
             before: None,
@@ -160,7 +163,7 @@ impl Gcc {
             told: (0, 0),
             looked: None,
             params: params.clone(),
-        }
+        })
     }
 
     /// A packet has arrived; says whether it was found that the path is over-used.
@@ -395,7 +398,7 @@ mod tests {
             start: 1e6,
             max: 5e6,
         };
-        Gcc::new(&GccParams::default(), bounds)
+        Gcc::build(&GccParams::default(), bounds).unwrap()
     }
 
     #[test]

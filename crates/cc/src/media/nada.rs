@@ -17,7 +17,7 @@
 use super::rate::{QueueDelay, RateMeter};
 use super::{Bounds, MediaControl, MediaFeedback};
 use crate::num::real;
-use sojourn_units::{Span, Time, params};
+use sojourn_units::{ParamError, Span, Time, params};
 use std::collections::VecDeque;
 
 params! {
@@ -118,8 +118,11 @@ pub struct Nada {
 
 impl Nada {
     /// One that has heard nothing.
-    pub fn new(params: &NadaParams, bounds: Bounds) -> Nada {
-        Nada {
+    ///
+    /// # Errors
+    /// If parameters contradict each other.
+    pub fn build(params: &NadaParams, bounds: Bounds) -> Result<Nada, ParamError> {
+        Ok(Nada {
             bounds,
             rate: bounds.start,
             before: 0.0,
@@ -140,7 +143,7 @@ impl Nada {
             round_trip: 0.0,
             waiting: 0.0,
             params: params.clone(),
-        }
+        })
     }
 
     /// How much of the delay counts as if losses were no concern: 0 where some were seen within a few of their mean intervals, 1 where
@@ -323,7 +326,7 @@ mod tests {
 
     /// Feedback every 100 ms on ten packets of 1000 bytes, which take 50 ms and so much more, or are lost.
     fn run(rounds: u64, more: fn(u64) -> Option<u64>) -> Nada {
-        let mut nada = Nada::new(&NadaParams::default(), BOUNDS);
+        let mut nada = Nada::build(&NadaParams::default(), BOUNDS).unwrap();
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         for round in 0..rounds {
             let packet = |n: u64| {
@@ -425,7 +428,7 @@ mod tests {
     fn the_encoder_gets_less_and_the_pacer_more_while_packets_wait() {
         // The example of section 5.2.2: 2000 bytes are 48 kbps; of 300 kbps no more than 5 %.
         let with = |rate: f64, waiting: u64| {
-            let mut nada = Nada::new(&NadaParams::default(), BOUNDS);
+            let mut nada = Nada::build(&NadaParams::default(), BOUNDS).unwrap();
             nada.rate = rate;
             nada.waiting = real(waiting);
             (nada.target(), nada.pacing())

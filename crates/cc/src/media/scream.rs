@@ -14,8 +14,9 @@
 
 use super::rate::RateMeter;
 use super::{Bounds, MediaControl, MediaFeedback};
+use crate::control::in_order;
 use crate::num::{real, whole};
-use sojourn_units::{Bytes, Span, Time, params};
+use sojourn_units::{Bytes, ParamError, Span, Time, params};
 use std::collections::VecDeque;
 
 params! {
@@ -124,10 +125,15 @@ pub struct Scream {
 
 impl Scream {
     /// One that has heard nothing.
-    pub fn new(params: &ScreamParams, bounds: Bounds) -> Scream {
+    ///
+    /// # Errors
+    /// If parameters contradict each other.
+    pub fn build(params: &ScreamParams, bounds: Bounds) -> Result<Scream, ParamError> {
+        let holds = !params.competing || params.target <= params.target_high;
+        in_order(params, holds, "target", "target_high")?;
         let mss = real(params.mss.get());
         let window = Span::from_ms(200);
-        Scream {
+        Ok(Scream {
             bounds,
             mss,
             cwnd: params.min_cwnd * mss,
@@ -158,7 +164,7 @@ impl Scream {
             acked: RateMeter::new(window),
             flights: VecDeque::new(),
             params: params.clone(),
-        }
+        })
     }
 
     fn least(&self) -> f64 {
@@ -252,7 +258,7 @@ impl Scream {
         };
         self.wanted_delay = self
             .wanted_delay
-            .clamp(low, self.params.target_high.as_secs_f64().max(low));
+            .clamp(low, self.params.target_high.as_secs_f64());
     }
 
     /// So much was in flight: the most of the last seconds.
@@ -477,7 +483,7 @@ mod tests {
     }
 
     fn scream() -> Scream {
-        Scream::new(&ScreamParams::default(), BOUNDS)
+        Scream::build(&ScreamParams::default(), BOUNDS).unwrap()
     }
 
     #[test]
@@ -492,7 +498,9 @@ mod tests {
     fn feedback_is_as_often_as_the_greatest_rate_of_the_media_wants() {
         let every = |max: f64| {
             let bounds = Bounds { max, ..BOUNDS };
-            Scream::new(&ScreamParams::default(), bounds).feedback_every()
+            Scream::build(&ScreamParams::default(), bounds)
+                .unwrap()
+                .feedback_every()
         };
         // 1 / min(50, max(2.5, rate / 10000)) (section 4.2.2).
         assert_eq!(every(1.5e6), Span::from_ms(20));

@@ -3,9 +3,11 @@
 //! Source: tcp_scalable.c of Linux 6.1.192, read for behaviour: one segment more for a window of segments, or for each hundred if that is less.
 
 use super::ScalableParams;
+use crate::Build;
 use crate::Traits;
 use crate::linux::{Ops, State};
 use crate::num::{scaled, whole};
+use sojourn_units::ParamError;
 
 /// See [`super::Scalable`].
 #[derive(Clone, Debug)]
@@ -16,13 +18,15 @@ pub(crate) struct Linux {
     low_window: u64,
 }
 
-impl Linux {
-    pub(crate) fn new(params: &ScalableParams) -> Linux {
-        Linux {
+impl Build for Linux {
+    type Params = ScalableParams;
+
+    fn build(params: &ScalableParams) -> Result<Linux, ParamError> {
+        Ok(Linux {
             per: whole(libm::round(1.0 / params.growth)).max(1),
             decrease: params.decrease.get(),
             low_window: params.low_window.into(),
-        }
+        })
     }
 }
 
@@ -54,7 +58,7 @@ mod tests {
 
     #[test]
     fn kellys_factors_are_whole_numbers_here() {
-        let linux = Linux::new(&ScalableParams::in_dialect("linux").unwrap());
+        let linux = Linux::build(&ScalableParams::in_dialect("linux").unwrap()).unwrap();
         assert_eq!((linux.per, linux.low_window), (100, 0));
         assert!((8.0 * linux.decrease - 1.0).abs() < 1e-12);
     }

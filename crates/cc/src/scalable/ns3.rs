@@ -4,8 +4,10 @@
 //! whole segments; the fall is a part of what is in flight.
 
 use super::ScalableParams;
+use crate::Build;
 use crate::ns3::{Ops, State};
 use crate::num::{real, whole};
+use sojourn_units::ParamError;
 
 /// The rule of growth: one segment for a fixed number of segments, or for a window, if that is less.
 #[derive(Clone, Debug)]
@@ -47,12 +49,14 @@ pub(crate) struct Ns3 {
     decrease: f64,
 }
 
-impl Ns3 {
-    pub(crate) fn new(params: &ScalableParams) -> Ns3 {
-        Ns3 {
+impl Build for Ns3 {
+    type Params = ScalableParams;
+
+    fn build(params: &ScalableParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 {
             growth: Growth::per(whole(1.0 / params.growth)),
             decrease: params.decrease.get(),
-        }
+        })
     }
 }
 

@@ -6,9 +6,11 @@
 //! less than three samples, it is Reno.
 
 use super::VegasParams;
-use crate::Phase;
+use crate::control::in_order;
 use crate::linux::{Delays, Event, NO_DELAY, Ops, State};
 use crate::num::real;
+use crate::{Build, Phase};
+use sojourn_units::ParamError;
 
 /// See [`super::Vegas`].
 #[derive(Clone, Debug)]
@@ -22,17 +24,6 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(crate) fn new(params: &VegasParams) -> Linux {
-        Linux {
-            alpha: params.alpha.into(),
-            beta: params.beta.into(),
-            gamma: params.gamma.into(),
-            on: true,
-            round_end: 0,
-            delays: Delays::default(),
-        }
-    }
-
     fn lower_threshold(state: &mut State) {
         state.ssthresh = state.ssthresh.min(state.cwnd);
     }
@@ -56,6 +47,22 @@ impl Linux {
         }
         state.cwnd = state.cwnd.max(2);
         state.ssthresh = state.current_threshold();
+    }
+}
+
+impl Build for Linux {
+    type Params = VegasParams;
+
+    fn build(params: &VegasParams) -> Result<Linux, ParamError> {
+        in_order(params, params.alpha <= params.beta, "alpha", "beta")?;
+        Ok(Linux {
+            alpha: params.alpha.into(),
+            beta: params.beta.into(),
+            gamma: params.gamma.into(),
+            on: true,
+            round_end: 0,
+            delays: Delays::default(),
+        })
     }
 }
 
@@ -108,11 +115,11 @@ mod tests {
     use super::*;
     use crate::linux::Socket;
     use crate::window::tests::Pipe;
-    use crate::{Acked, CongestionControl, Sample, Start};
+    use crate::{Acked, Build, CongestionControl, Sample, Start};
     use sojourn_units::{Params, Span, Time};
 
     fn cc() -> Socket<Linux> {
-        Socket::new(Linux::new(&VegasParams::in_dialect("linux").unwrap()))
+        Socket::new(Linux::build(&VegasParams::in_dialect("linux").unwrap()).unwrap())
     }
 
     #[test]

@@ -5,10 +5,12 @@
 //! delay; a loss leaves the threshold of before, or a segment less than the window, whichever is less.
 
 use super::VegasParams;
+use crate::Build;
 use crate::Phase;
+use crate::control::in_order;
 use crate::ns3::{Delays, Ops, State};
 use crate::num::{real, whole};
-use sojourn_units::Span;
+use sojourn_units::{ParamError, Span};
 
 /// See [`super::Vegas`].
 #[derive(Clone, Debug)]
@@ -22,17 +24,6 @@ pub(crate) struct Ns3 {
 }
 
 impl Ns3 {
-    pub(crate) fn new(params: &VegasParams) -> Ns3 {
-        Ns3 {
-            alpha: params.alpha.into(),
-            beta: params.beta.into(),
-            gamma: params.gamma.into(),
-            delays: Delays::default(),
-            round_end: 0,
-            on: true,
-        }
-    }
-
     fn below(state: &State) -> u64 {
         let window = &state.window;
         let below = window.cwnd.saturating_sub(window.mss);
@@ -58,6 +49,22 @@ impl Ns3 {
         }
         let most = 3 * state.window.cwnd / 4;
         state.window.ssthresh = state.window.ssthresh.max(most);
+    }
+}
+
+impl Build for Ns3 {
+    type Params = VegasParams;
+
+    fn build(params: &VegasParams) -> Result<Ns3, ParamError> {
+        in_order(params, params.alpha <= params.beta, "alpha", "beta")?;
+        Ok(Ns3 {
+            alpha: params.alpha.into(),
+            beta: params.beta.into(),
+            gamma: params.gamma.into(),
+            delays: Delays::default(),
+            round_end: 0,
+            on: true,
+        })
     }
 }
 

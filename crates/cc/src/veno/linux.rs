@@ -4,9 +4,11 @@
 //! delay, in half segments; in a congested path what is acknowledged with the last segment of a round is forgotten; while anything is missing it is Reno.
 
 use super::VenoParams;
+use crate::Build;
 use crate::Phase;
 use crate::linux::{Delays, Event, NO_DELAY, Ops, State};
 use crate::num::real;
+use sojourn_units::ParamError;
 
 /// See [`super::Veno`].
 #[derive(Clone, Debug)]
@@ -21,16 +23,6 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(crate) fn new(params: &VenoParams) -> Linux {
-        Linux {
-            beta: 2 * u64::from(params.beta),
-            waiting: 0,
-            on: true,
-            opens: true,
-            delays: Delays::default(),
-        }
-    }
-
     fn judge(&mut self, state: &mut State, acked: u64) {
         let twice = 2 * state.cwnd;
         self.waiting = twice - twice * self.delays.base / self.delays.least;
@@ -46,6 +38,20 @@ impl Linux {
         } else {
             state.counted += left;
         }
+    }
+}
+
+impl Build for Linux {
+    type Params = VenoParams;
+
+    fn build(params: &VenoParams) -> Result<Linux, ParamError> {
+        Ok(Linux {
+            beta: 2 * u64::from(params.beta),
+            waiting: 0,
+            on: true,
+            opens: true,
+            delays: Delays::default(),
+        })
     }
 }
 

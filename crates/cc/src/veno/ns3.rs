@@ -4,10 +4,11 @@
 //! since the last one, which leaves fewer samples than the rule asks for. The window therefore grows as NewReno's, and only the fall is Veno's.
 
 use super::VenoParams;
+use crate::Build;
 use crate::Phase;
 use crate::ns3::{Delays, Ops, State};
 use crate::num::{real, scaled, whole};
-use sojourn_units::Span;
+use sojourn_units::{ParamError, Span};
 
 /// See [`super::Veno`].
 #[derive(Clone, Debug)]
@@ -21,15 +22,17 @@ pub(crate) struct Ns3 {
     turn: bool,
 }
 
-impl Ns3 {
-    pub(crate) fn new(params: &VenoParams) -> Ns3 {
-        Ns3 {
+impl Build for Ns3 {
+    type Params = VenoParams;
+
+    fn build(params: &VenoParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 {
             beta: params.beta.into(),
             delays: Delays::default(),
             on: true,
             waiting: 0,
             turn: true,
-        }
+        })
     }
 }
 

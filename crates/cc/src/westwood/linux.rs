@@ -5,8 +5,10 @@
 //! afterwards; growth is Reno's.
 
 use super::WestwoodParams;
+use crate::Build;
 use crate::linux::{Event, Ops, State, ticks_of};
 use crate::num::{millis, real};
+use sojourn_units::ParamError;
 
 /// The round trip before there is a sample, ticks.
 const UNKNOWN: u64 = 20_000;
@@ -30,21 +32,6 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(crate) fn new(params: &WestwoodParams) -> Linux {
-        Linux {
-            least_interval: millis(params.least_interval),
-            once: 0,
-            rate: 0,
-            since: 0,
-            bytes: 0,
-            counted_to: None,
-            repeated: 0,
-            rtt: UNKNOWN,
-            least_rtt: UNKNOWN,
-            forget_least: true,
-        }
-    }
-
     /// westwood_update_window.
     fn update(&mut self, ticks: u64) {
         let passed = ticks - self.since;
@@ -85,6 +72,25 @@ impl Linux {
     /// tcp_westwood_bw_rttmin.
     fn needed(&self, mss: u64) -> u64 {
         (self.rate * self.least_rtt / mss).max(2)
+    }
+}
+
+impl Build for Linux {
+    type Params = WestwoodParams;
+
+    fn build(params: &WestwoodParams) -> Result<Linux, ParamError> {
+        Ok(Linux {
+            least_interval: millis(params.least_interval),
+            once: 0,
+            rate: 0,
+            since: 0,
+            bytes: 0,
+            counted_to: None,
+            repeated: 0,
+            rtt: UNKNOWN,
+            least_rtt: UNKNOWN,
+            forget_least: true,
+        })
     }
 }
 
@@ -135,7 +141,7 @@ mod tests {
 
     #[test]
     fn what_repeated_acknowledgements_have_counted_for_does_not_count_again() {
-        let mut linux = Linux::new(&WestwoodParams::default());
+        let mut linux = Linux::build(&WestwoodParams::default()).unwrap();
         // Nine segments arrive after a gap, then the one that was missing.
         assert_eq!((0..9).map(|_| linux.count(0, 1448)).sum::<u64>(), 9 * 1448);
         assert_eq!(linux.count(10 * 1448, 1448), 1448);

@@ -5,9 +5,10 @@
 //! it covers once more; one filter (Tustin's, 0.9) in whole bits per second; no bandwidth is in the fall but the filtered one.
 
 use super::WestwoodParams;
+use crate::Build;
 use crate::ns3::{Ops, State};
 use crate::num::{real, seconds, whole};
-use sojourn_units::{Span, Time};
+use sojourn_units::{ParamError, Span, Time};
 
 /// See [`super::Westwood`].
 #[derive(Clone, Debug)]
@@ -23,16 +24,6 @@ pub(crate) struct Ns3 {
 }
 
 impl Ns3 {
-    pub(crate) fn new(params: &WestwoodParams) -> Ns3 {
-        Ns3 {
-            filter: params.filter.get(),
-            rate: 0,
-            sample: 0,
-            segments: 0,
-            due: None,
-        }
-    }
-
     /// EstimateBW, if its time has come.
     fn estimate(&mut self, now: Time, mss: u64) {
         let Some((_, over)) = self.due.filter(|&(at, _)| at <= now) else {
@@ -44,6 +35,20 @@ impl Ns3 {
         self.sample = sample;
         self.segments = 0;
         self.due = None;
+    }
+}
+
+impl Build for Ns3 {
+    type Params = WestwoodParams;
+
+    fn build(params: &WestwoodParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 {
+            filter: params.filter.get(),
+            rate: 0,
+            sample: 0,
+            segments: 0,
+            due: None,
+        })
     }
 }
 

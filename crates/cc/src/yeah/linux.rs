@@ -4,9 +4,11 @@
 //! of them; what waits is a whole number of segments; a loss takes that off, at least an eighth of the window, at most half.
 
 use super::{DELTA, FAST, Mode, YeahParams};
+use crate::Build;
 use crate::Phase;
 use crate::linux::{Delays, Event, Ops, State};
 use crate::num::real;
+use sojourn_units::ParamError;
 
 /// See [`super::Yeah`].
 #[derive(Clone, Debug)]
@@ -23,19 +25,6 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(crate) fn new(params: &YeahParams) -> Linux {
-        Linux {
-            alpha: params.alpha.into(),
-            phi: params.phi.into(),
-            epsilon: params.epsilon,
-            rho: params.rho,
-            round_end: 0,
-            delays: Delays::default(),
-            queue: 0,
-            mode: Mode::default(),
-        }
-    }
-
     fn judge(&mut self, state: &mut State) {
         let Delays { base, least, .. } = self.delays;
         self.queue = state.cwnd * (least - base) / least;
@@ -57,6 +46,23 @@ impl Linux {
             let most = if fast { FAST } else { u64::MAX };
             state.avoid(state.cwnd.min(most), left);
         }
+    }
+}
+
+impl Build for Linux {
+    type Params = YeahParams;
+
+    fn build(params: &YeahParams) -> Result<Linux, ParamError> {
+        Ok(Linux {
+            alpha: params.alpha.into(),
+            phi: params.phi.into(),
+            epsilon: params.epsilon,
+            rho: params.rho,
+            round_end: 0,
+            delays: Delays::default(),
+            queue: 0,
+            mode: Mode::default(),
+        })
     }
 }
 

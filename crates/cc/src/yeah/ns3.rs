@@ -4,11 +4,12 @@
 //! an integer quotient, 1 / 8, so that any queue is long; a fall is a part of what is in flight, and wraps around where that is less than two segments.
 
 use super::{DELTA, FAST, Mode, YeahParams};
+use crate::Build;
 use crate::Phase;
 use crate::ns3::{Delays, Ops, State};
 use crate::num::{real, whole};
 use crate::scalable::Growth;
-use sojourn_units::Span;
+use sojourn_units::{ParamError, Span};
 
 /// See [`super::Yeah`].
 #[derive(Clone, Debug)]
@@ -26,20 +27,6 @@ pub(crate) struct Ns3 {
 }
 
 impl Ns3 {
-    pub(crate) fn new(params: &YeahParams) -> Ns3 {
-        Ns3 {
-            alpha: params.alpha.into(),
-            phi: params.phi,
-            epsilon: params.epsilon,
-            rho: params.rho,
-            growth: Growth::per(FAST),
-            delays: Delays::default(),
-            round_end: 0,
-            queue: 0,
-            mode: Mode::default(),
-        }
-    }
-
     fn judge(&mut self, state: &mut State, base: f64, least: f64) {
         let mut cwnd = state.window.segments();
         let waiting = least - base;
@@ -57,6 +44,24 @@ impl Ns3 {
         } else {
             self.mode.fast();
         }
+    }
+}
+
+impl Build for Ns3 {
+    type Params = YeahParams;
+
+    fn build(params: &YeahParams) -> Result<Ns3, ParamError> {
+        Ok(Ns3 {
+            alpha: params.alpha.into(),
+            phi: params.phi,
+            epsilon: params.epsilon,
+            rho: params.rho,
+            growth: Growth::per(FAST),
+            delays: Delays::default(),
+            round_end: 0,
+            queue: 0,
+            mode: Mode::default(),
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::entry::{Resolved, usable_dialect, wrong};
 use crate::flow::arguments::{CC, check_keys, pairs_of, refuse_without_marks, unknown_control};
 use crate::timed::Timed;
 use sojourn_cc::ledbat_plus::{LedbatPlus, LedbatPlusParams};
-use sojourn_cc::{AnyCc, CongestionControl, EcnUse, Traits, registry as cc};
+use sojourn_cc::{AnyCc, Build, CongestionControl, EcnUse, Traits, registry as cc};
 use sojourn_sim::Stream;
 use sojourn_transport::tcp::{Recovery, TcpConfig};
 use sojourn_transport::{
@@ -34,7 +34,8 @@ pub(crate) enum TcpEnd {
 pub(crate) struct TcpPlan {
     pub(super) params: TcpParams,
     sack: Option<SackParams>,
-    rledbat: Option<RledbatParams>,
+    /// What bounds the window that the receiver advertises, where rLEDBAT does.
+    rledbat: Option<LedbatPlus>,
     ecn: EcnUse,
     control: cc::Maker,
     pub(super) parts: Vec<(&'static str, Resolved)>,
@@ -94,12 +95,8 @@ impl TcpPlan {
             Some(sack) => {
                 let receiver = SackReceiver::new(&self.params, sack, self.ecn);
                 match &self.rledbat {
-                    Some(rledbat) => {
-                        let params = LedbatPlusParams {
-                            target: rledbat.rledbat_target,
-                            ..LedbatPlusParams::default()
-                        };
-                        let control = AnyCc::LedbatPlus(Box::new(LedbatPlus::new(&params)));
+                    Some(control) => {
+                        let control = AnyCc::LedbatPlus(Box::new(control.clone()));
                         let mss = self.params.mss.get();
                         let receiver = RledbatReceiver::new(receiver, control, mss, self.headers());
                         TcpEnd::RledbatReceiver(Box::new(receiver))
@@ -211,7 +208,13 @@ pub(super) fn plan(
     Ok(TcpPlan {
         params,
         sack,
-        rledbat: rledbat.rledbat.then_some(rledbat),
+        rledbat: match rledbat.rledbat {
+            true => Some(LedbatPlus::build(&LedbatPlusParams {
+                target: rledbat.rledbat_target,
+                ..LedbatPlusParams::default()
+            })?),
+            false => None,
+        },
         ecn: traits.ecn,
         control,
         parts,
