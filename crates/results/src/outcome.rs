@@ -14,7 +14,7 @@ use sojourn_units::{Rate, Span, Time};
 pub const LOST_ON_THE_WIRE: &str = "Packets that the link's impairments lost, on the wire or before the queue; no other count of the queue has them.";
 
 /// One run.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct RunOutcome {
     /// Number of the replication, from 0.
     pub replication: u64,
@@ -52,7 +52,7 @@ impl RunOutcome {
 }
 
 /// One queue, from the end of the warm-up on.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct QueueOutcome {
     /// The link direction, such as `left-right`.
     pub link: String,
@@ -99,7 +99,7 @@ pub struct QueueOutcome {
 }
 
 /// One flow, from the end of the warm-up on.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct FlowOutcome {
     /// Unique name, such as `reno-1`.
     pub name: String,
@@ -166,7 +166,7 @@ pub struct FlowOutcome {
 }
 
 /// What only a member of a multicast group has.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Reception {
     /// Name of the flow.
     pub flow: String,
@@ -185,7 +185,7 @@ pub struct Reception {
 }
 
 /// Media of one flow of RTP, or of one receiver of a flow to a group, from the end of the warm-up on.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct MediaOutcome {
     /// What its RTCP reports say.
     pub reported: RtpAccount,
@@ -200,7 +200,7 @@ pub struct MediaOutcome {
 }
 
 /// What the E-model (ITU-T G.107) has to know of a codec.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct VoiceOutcome {
     /// Equipment impairment factor (Ie).
     pub ie: f64,

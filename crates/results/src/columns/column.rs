@@ -1,4 +1,4 @@
-//! What a column is: name, unit, meaning, and how it is read from a row.
+//! What a column is: name, unit, meaning, how it is taken from a row, and how it is put back into one.
 
 use std::sync::Arc;
 
@@ -7,10 +7,12 @@ use arrow_array::types::{Decimal128Type, UInt32Type, UInt64Type};
 use arrow_array::{
     ArrayRef, BooleanArray, Decimal128Array, Float64Array, RecordBatch, StringArray, UInt64Array,
 };
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, Field, Schema};
 use sojourn_sim::histogram::Histogram;
-use sojourn_units::Span;
+use sojourn_units::{Rate, Span, Time};
 
+use super::kind::{DIGITS, Type};
+use super::reader::Reader;
 use crate::metrics::{Level, Metric, Subject, of_level};
 use crate::outcome::RunOutcome;
 
@@ -103,69 +105,6 @@ impl Kind {
     }
 }
 
-/// What a column holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Type {
-    /// A text.
-    Text,
-    /// True or false.
-    Flag,
-    /// A whole number.
-    Integer,
-    /// A whole number, or null.
-    OptionalInteger,
-    /// A whole number of up to 38 digits.
-    Wide,
-    /// A number, or null.
-    Number,
-    /// A list of whole numbers below 2^32.
-    SmallIntegers,
-    /// A list of whole numbers.
-    Integers,
-    /// A list of whole numbers of up to 38 digits.
-    Wides,
-}
-
-impl Type {
-    /// The type in Arrow.
-    pub fn arrow(self) -> DataType {
-        let list = |item: Type| DataType::List(Arc::new(Field::new_list_field(item.arrow(), true)));
-        match self {
-            Type::Text => DataType::Utf8,
-            Type::Flag => DataType::Boolean,
-            Type::Integer | Type::OptionalInteger => DataType::UInt64,
-            Type::Wide => DataType::Decimal128(DIGITS, 0),
-            Type::Number => DataType::Float64,
-            Type::SmallIntegers => {
-                DataType::List(Arc::new(Field::new_list_field(DataType::UInt32, true)))
-            }
-            Type::Integers => list(Type::Integer),
-            Type::Wides => list(Type::Wide),
-        }
-    }
-
-    /// The type in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Type::Text => "text",
-            Type::Flag => "bool",
-            Type::Integer | Type::OptionalInteger => "uint64",
-            Type::Wide => "decimal(38, 0)",
-            Type::Number => "double",
-            Type::SmallIntegers => "list<uint32>",
-            Type::Integers => "list<uint64>",
-            Type::Wides => "list<decimal(38, 0)>",
-        }
-    }
-
-    pub(super) fn nullable(self) -> bool {
-        matches!(self, Type::Number | Type::OptionalInteger)
-    }
-}
-
-/// Decimal digits of a wide integer: the most that Arrow's 128-bit decimal has.
-const DIGITS: u8 = 38;
-
 /// A column, as documents show it.
 #[derive(Clone, Debug)]
 pub struct ColumnInfo {
@@ -193,51 +132,173 @@ pub(super) struct Columns<T>(Vec<Column<T>>);
 struct Column<T> {
     info: ColumnInfo,
     read: Read<T>,
+    /// Puts a value of a table back into a row; none where it follows from others.
+    put: Option<Put<T>>,
 }
+
+type Put<T> = Box<dyn Fn(&mut T, &Reader<'_>, usize) -> Result<(), String> + Send + Sync>;
+
+/// Where in a row the value of a column stands: how it is taken from there, and put there.
+pub(super) struct Place<T, V> {
+    pub(super) get: fn(&T) -> V,
+    pub(super) put: fn(&mut T, V),
+}
+
+/// Where a text stands.
+pub(super) struct TextPlace<T> {
+    pub(super) get: fn(&T) -> &str,
+    pub(super) put: fn(&mut T, String),
+}
+
+/// Where a histogram stands.
+pub(super) struct HistogramPlace<T> {
+    pub(super) get: fn(&T) -> Option<&Histogram>,
+    pub(super) put: fn(&mut T, Histogram),
+}
+
+/// Where an array stands.
+pub(super) struct ArrayPlace<T> {
+    pub(super) get: fn(&T) -> &[u64],
+    pub(super) change: fn(&mut T) -> &mut [u64],
+}
+
+/// What a whole number of a table stands for.
+pub(super) trait Whole {
+    fn to_whole(&self) -> u64;
+    fn of_whole(number: u64) -> Self;
+}
+
+impl Whole for u64 {
+    fn to_whole(&self) -> u64 {
+        *self
+    }
+    fn of_whole(number: u64) -> u64 {
+        number
+    }
+}
+
+impl Whole for Span {
+    fn to_whole(&self) -> u64 {
+        self.as_ps()
+    }
+    fn of_whole(number: u64) -> Span {
+        Span::from_ps(number)
+    }
+}
+
+impl Whole for Time {
+    fn to_whole(&self) -> u64 {
+        self.as_ps()
+    }
+    fn of_whole(number: u64) -> Time {
+        Time::from_ps(number)
+    }
+}
+
+impl Whole for Rate {
+    fn to_whole(&self) -> u64 {
+        self.as_bps()
+    }
+    fn of_whole(number: u64) -> Rate {
+        Rate::bps(number)
+    }
+}
+
+/// Adds columns, one a line: what it holds, its name, its unit, where its value stands in a row, and what it is. The value stands `at`
+/// a place of every row; `of` a record that a row may have, with zero where it has none; or it is `some` value of such a record, and
+/// null where there is none.
+macro_rules! columns {
+    ($all:expr; $($kind:ident $name:literal $(, $unit:literal)? $how:ident [$($path:tt)+] $doc:literal;)*) => {
+        $($all.$kind($name, concat!($($unit)?), $doc, $crate::columns::column::place!($kind $how $($path)+));)*
+    };
+}
+pub(super) use columns;
+
+macro_rules! place {
+    (text at $($path:tt)+) => {
+        $crate::columns::column::TextPlace { get: |row| &row.$($path)+, put: |row, text| row.$($path)+ = text.into() }
+    };
+    (text of $record:ident . $($path:tt)+) => {
+        $crate::columns::column::TextPlace {
+            get: |row| row.$record.as_ref().map_or("", |own| &own.$($path)+),
+            put: |row, text| row.$record.get_or_insert_default().$($path)+ = text,
+        }
+    };
+    (histogram at $($path:tt)+) => {
+        $crate::columns::column::HistogramPlace {
+            get: |row| Some(&row.$($path)+),
+            put: |row, histogram| row.$($path)+ = histogram,
+        }
+    };
+    (histogram of $record:ident . $($path:tt)+) => {
+        $crate::columns::column::HistogramPlace {
+            get: |row| row.$record.as_ref().map(|own| &own.$($path)+),
+            put: |row, histogram| row.$record.get_or_insert_default().$($path)+ = histogram,
+        }
+    };
+    ($kind:ident at $($path:tt)+) => {
+        $crate::columns::column::Place { get: |row| row.$($path)+, put: |row, value| row.$($path)+ = value }
+    };
+    ($kind:ident of $record:ident . $($path:tt)+) => {
+        $crate::columns::column::Place {
+            get: |row| row.$record.as_ref().map(|own| own.$($path)+).unwrap_or_default(),
+            put: |row, value| row.$record.get_or_insert_default().$($path)+ = value,
+        }
+    };
+    ($kind:ident some $record:ident . $($path:tt)+) => {
+        $crate::columns::column::Place {
+            get: |row| row.$record.as_ref().map(|own| own.$($path)+),
+            put: |row, value| {
+                if let Some(value) = value {
+                    row.$record.get_or_insert_default().$($path)+ = value;
+                }
+            },
+        }
+    };
+}
+pub(super) use place;
+
+/// Takes a value from a row.
+type Taken<T, V> = Box<dyn Fn(&T) -> V + Send + Sync>;
 
 pub(super) enum Read<T> {
     Id,
     KeyInteger(fn(&Key<'_>) -> u64),
     Text(fn(&T) -> &str),
     Flag(fn(&T) -> bool),
-    Integer(Box<dyn Fn(&T) -> u64 + Send + Sync>),
-    OptionalInteger(fn(&T) -> Option<u64>),
+    Integer(Taken<T, u64>),
+    OptionalInteger(Taken<T, Option<u64>>),
     Wide(fn(&T) -> u128),
     Number(fn(&T) -> f64),
-    SmallIntegers(fn(&T) -> Vec<u32>),
-    Integers(fn(&T) -> Vec<u64>),
+    SmallIntegers(Taken<T, Vec<u32>>),
+    Integers(Taken<T, Vec<u64>>),
     Wides(fn(&T) -> Vec<u128>),
     Metric(&'static Metric, for<'a> fn(&'a T, Span) -> Subject<'a>),
 }
 
-impl<T> Columns<T> {
+impl<T: 'static> Columns<T> {
     /// The keys that every table has.
     pub(super) fn keyed() -> Columns<T> {
         let mut all = Columns(Vec::new());
-        all.add(
-            "run_id",
-            Type::Text,
-            "",
-            "The run: name of its files.",
-            Read::Id,
-        );
-        all.add(
-            "point",
-            Type::Integer,
-            "1",
-            "Number of the point in the manifest, from 0.",
-            Read::KeyInteger(|key| key.point),
-        );
-        all.add(
-            "replication",
-            Type::Integer,
-            "1",
-            "Number of the replication, from 0.",
-            Read::KeyInteger(|key| key.run.replication),
-        );
+        let id = "The run: name of its files.";
+        all.add("run_id", Type::Text, "", id, Read::Id, None);
+        let key = |name, doc, read| (name, doc, Read::KeyInteger(read));
+        for (name, doc, read) in [
+            key(
+                "point",
+                "Number of the point in the manifest, from 0.",
+                |key| key.point,
+            ),
+            key("replication", "Number of the replication, from 0.", |key| {
+                key.run.replication
+            }),
+        ] {
+            all.add(name, Type::Integer, "1", doc, read, None);
+        }
         all
     }
 
+    /// A column of any type.
     pub(super) fn add(
         &mut self,
         name: &str,
@@ -245,6 +306,7 @@ impl<T> Columns<T> {
         unit: &'static str,
         doc: &str,
         read: Read<T>,
+        put: Option<Put<T>>,
     ) {
         self.0.push(Column {
             info: ColumnInfo {
@@ -254,92 +316,188 @@ impl<T> Columns<T> {
                 doc: doc.to_owned(),
             },
             read,
+            put,
         });
     }
 
-    pub(super) fn text(&mut self, name: &str, doc: &str, read: fn(&T) -> &str) {
-        self.add(name, Type::Text, "", doc, Read::Text(read));
+    pub(super) fn text(
+        &mut self,
+        name: &'static str,
+        unit: &'static str,
+        doc: &str,
+        TextPlace { get, put: set }: TextPlace<T>,
+    ) {
+        let put: Put<T> = Box::new(move |row, table, index| {
+            set(row, table.text(name, index)?);
+            Ok(())
+        });
+        self.add(name, Type::Text, unit, doc, Read::Text(get), Some(put));
     }
 
-    pub(super) fn flag(&mut self, name: &str, doc: &str, read: fn(&T) -> bool) {
-        self.add(name, Type::Flag, "", doc, Read::Flag(read));
+    /// A text that has to be one of some.
+    pub(super) fn word(
+        &mut self,
+        name: &'static str,
+        doc: &str,
+        get: fn(&T) -> &str,
+        put: fn(&mut T, &str) -> Result<(), String>,
+    ) {
+        let put: Put<T> = Box::new(move |row, table, index| put(row, &table.text(name, index)?));
+        self.add(name, Type::Text, "", doc, Read::Text(get), Some(put));
     }
 
-    pub(super) fn integer(
+    pub(super) fn flag(
+        &mut self,
+        name: &'static str,
+        unit: &'static str,
+        doc: &str,
+        Place { get, put: set }: Place<T, bool>,
+    ) {
+        let put: Put<T> = Box::new(move |row, table, index| {
+            set(row, table.flag(name, index)?);
+            Ok(())
+        });
+        self.add(name, Type::Flag, unit, doc, Read::Flag(get), Some(put));
+    }
+
+    pub(super) fn integer<V: Whole + 'static>(
+        &mut self,
+        name: &'static str,
+        unit: &'static str,
+        doc: &str,
+        Place { get, put: set }: Place<T, V>,
+    ) {
+        let read = Read::Integer(Box::new(move |row| get(row).to_whole()));
+        let put: Put<T> = Box::new(move |row, table, index| {
+            set(row, V::of_whole(table.integer(name, index)?));
+            Ok(())
+        });
+        self.add(name, Type::Integer, unit, doc, read, Some(put));
+    }
+
+    /// An element of an array.
+    pub(super) fn element(
         &mut self,
         name: &str,
         unit: &'static str,
         doc: &str,
-        read: impl Fn(&T) -> u64 + Send + Sync + 'static,
+        index: usize,
+        ArrayPlace { get, change }: ArrayPlace<T>,
     ) {
-        self.add(
-            name,
-            Type::Integer,
-            unit,
-            doc,
-            Read::Integer(Box::new(read)),
-        );
+        let own = name.to_owned();
+        let read = Read::Integer(Box::new(move |row| get(row)[index]));
+        let put: Put<T> = Box::new(move |row, table, at| {
+            change(row)[index] = table.integer(&own, at)?;
+            Ok(())
+        });
+        self.add(name, Type::Integer, unit, doc, read, Some(put));
     }
 
-    pub(super) fn optional(
+    pub(super) fn optional<V: Whole + 'static>(
         &mut self,
-        name: &str,
+        name: &'static str,
         unit: &'static str,
         doc: &str,
-        read: fn(&T) -> Option<u64>,
+        Place { get, put: set }: Place<T, Option<V>>,
     ) {
-        self.add(
-            name,
-            Type::OptionalInteger,
-            unit,
-            doc,
-            Read::OptionalInteger(read),
-        );
+        let read = move |row: &T| get(row).map(|value| value.to_whole());
+        let put: Put<T> = Box::new(move |row, table, index| {
+            set(row, table.optional(name, index)?.map(V::of_whole));
+            Ok(())
+        });
+        let read = Read::OptionalInteger(Box::new(read));
+        self.add(name, Type::OptionalInteger, unit, doc, read, Some(put));
     }
 
-    pub(super) fn wide(&mut self, name: &str, unit: &'static str, doc: &str, read: fn(&T) -> u128) {
-        self.add(name, Type::Wide, unit, doc, Read::Wide(read));
+    pub(super) fn wide(
+        &mut self,
+        name: &'static str,
+        unit: &'static str,
+        doc: &str,
+        Place { get, put: set }: Place<T, u128>,
+    ) {
+        let put: Put<T> = Box::new(move |row, table, index| {
+            set(row, table.wide(name, index)?);
+            Ok(())
+        });
+        self.add(name, Type::Wide, unit, doc, Read::Wide(get), Some(put));
     }
 
+    /// A number; not a number where it is null.
     pub(super) fn number(
         &mut self,
-        name: &str,
+        name: &'static str,
         unit: &'static str,
         doc: &str,
-        read: fn(&T) -> f64,
+        Place { get, put: set }: Place<T, f64>,
     ) {
-        self.add(name, Type::Number, unit, doc, Read::Number(read));
+        let put: Put<T> = Box::new(move |row, table, index| {
+            set(row, table.number(name, index)?.unwrap_or(f64::NAN));
+            Ok(())
+        });
+        self.add(name, Type::Number, unit, doc, Read::Number(get), Some(put));
     }
 
-    pub(super) fn integers(
+    /// A number that follows from other columns.
+    pub(super) fn follows(
         &mut self,
         name: &str,
         unit: &'static str,
         doc: &str,
-        read: fn(&T) -> Vec<u64>,
+        get: fn(&T) -> f64,
     ) {
-        self.add(name, Type::Integers, unit, doc, Read::Integers(read));
+        self.add(name, Type::Number, unit, doc, Read::Number(get), None);
     }
 
     /// A histogram, as two columns.
     pub(super) fn histogram(
         &mut self,
-        name: &str,
+        name: &'static str,
+        _: &'static str,
         of: &str,
-        steps: fn(&T) -> Vec<u32>,
-        counts: fn(&T) -> Vec<u64>,
+        HistogramPlace { get, put: set }: HistogramPlace<T>,
     ) {
         let doc = format!("Steps of the histogram of {of} that are in use; see Histograms.");
-        let steps = Read::SmallIntegers(steps);
-        self.add(
-            &format!("{name}_steps"),
-            Type::SmallIntegers,
-            "1",
-            &doc,
-            steps,
-        );
+        let (steps, counts) = (format!("{name}_steps"), format!("{name}_counts"));
+        let read = Read::SmallIntegers(Box::new(move |row| {
+            let steps = get(row).map(Histogram::steps);
+            steps.into_iter().flatten().map(|(step, _)| step).collect()
+        }));
+        let names = (steps.clone(), counts.clone());
+        let put: Put<T> = Box::new(move |row, table, index| {
+            set(row, table.histogram(&names.0, &names.1, index)?);
+            Ok(())
+        });
+        self.add(&steps, Type::SmallIntegers, "1", &doc, read, Some(put));
         let doc = "Packets in each of these steps.";
-        self.integers(&format!("{name}_counts"), "packets", doc, counts);
+        let read = Read::Integers(Box::new(move |row| {
+            let steps = get(row).map(Histogram::steps);
+            steps
+                .into_iter()
+                .flatten()
+                .map(|(_, count)| count)
+                .collect()
+        }));
+        self.add(&counts, Type::Integers, "packets", doc, read, None);
+    }
+
+    /// The rows of a table.
+    ///
+    /// # Errors
+    /// Says which column is missing, or not what it should be.
+    pub(super) fn rows(&self, table: &RecordBatch) -> Result<Vec<T>, String>
+    where
+        T: Default,
+    {
+        let reader = Reader(table);
+        let row = |index: usize| {
+            let mut row = T::default();
+            for put in self.0.iter().filter_map(|column| column.put.as_ref()) {
+                put(&mut row, &reader, index)?;
+            }
+            Ok(row)
+        };
+        (0..table.num_rows()).map(row).collect()
     }
 
     /// A column for each metric of a level whose name no column has yet.
@@ -360,7 +518,7 @@ impl<T> Columns<T> {
         for metric in of_level(level).filter(|metric| keep(metric)) {
             if self.0.iter().all(|column| column.info.name != metric.name) {
                 let (unit, read) = (metric.unit.stored(), Read::Metric(metric, subject));
-                self.add(&metric.name, Type::Number, unit, &metric.doc, read);
+                self.add(&metric.name, Type::Number, unit, &metric.doc, read, None);
             }
         }
     }
@@ -441,22 +599,6 @@ fn decimal(value: u128) -> Result<i128, ArrowError> {
             "the sum {value} has more than {DIGITS} digits"
         ))),
     }
-}
-
-pub(super) fn steps(histogram: &Histogram) -> Vec<u32> {
-    histogram
-        .steps()
-        .into_iter()
-        .map(|(step, _)| step)
-        .collect()
-}
-
-pub(super) fn counts(histogram: &Histogram) -> Vec<u64> {
-    histogram
-        .steps()
-        .into_iter()
-        .map(|(_, count)| count)
-        .collect()
 }
 
 /// The Arrow schema of columns.

@@ -5,7 +5,7 @@ use arrow_array::types::{Decimal128Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use sojourn_sim::histogram::Histogram;
 
-use super::column::Type;
+use super::kind::Type;
 
 /// Reads a table by the names of its columns.
 pub(super) struct Reader<'a>(pub(super) &'a RecordBatch);

@@ -1,55 +1,58 @@
 //! Metrics of requests and responses over UDP: how many there were, and how many were lost. Their round trips are transfers.
 
-use super::metric::{Metric, Read, declared};
-use super::terms::{Level, Unit};
+use super::metric::{Entry, flow, named};
+use super::terms::Unit;
 use crate::outcome::FlowOutcome;
 use crate::stats::{ratio, to_f64};
 use sojourn_transport::ExchangeCounts;
 
 /// All of them.
-pub(super) fn metrics() -> Vec<Metric> {
-    let flow = |name, title, unit, doc, formula, read: fn(&[&FlowOutcome], f64) -> Option<f64>| {
-        declared(name, title, unit, doc, formula).metric(Level::Flow, false, Read::Flows(read))
-    };
-    vec![
-        flow(
+pub(super) const TABLE: &[Entry] = &[
+    flow(
+        named(
             "exchanges_count",
             "Exchanges",
             Unit::Count,
             "Of `udp_rr`: requests sent.",
             "count",
-            |flows, _| sum(flows, |exchanges| exchanges.sent),
         ),
-        flow(
+        |flows, _| sum(flows, |exchanges| exchanges.sent),
+    ),
+    flow(
+        named(
             "exchanges_lost_count",
             "Exchanges lost",
             Unit::Count,
             "Of `udp_rr`: requests that were not answered before the timeout.",
             "count",
-            |flows, _| sum(flows, |exchanges| exchanges.lost),
         ),
-        flow(
+        |flows, _| sum(flows, |exchanges| exchanges.lost),
+    ),
+    flow(
+        named(
             "exchange_loss_ratio",
             "Exchange loss",
             Unit::Ratio,
             "Of `udp_rr`: share of the requests that were not answered before the timeout, among those whose timeout was over at the \
              end of the run.",
             "exchanges lost / exchanges due",
-            |flows, _| {
-                let lost = sum(flows, |exchanges| exchanges.lost)?;
-                ratio(lost, sum(flows, |exchanges| exchanges.due)?)
-            },
         ),
-        flow(
+        |flows, _| {
+            let lost = sum(flows, |exchanges| exchanges.lost)?;
+            ratio(lost, sum(flows, |exchanges| exchanges.due)?)
+        },
+    ),
+    flow(
+        named(
             "exchanges_per_second",
             "Exchanges per second",
             Unit::Index,
             "Of `udp_rr`: exchanges completed per second, which netperf calls transactions; of several flows, of all together.",
             "exchanges answered / measured time",
-            |flows, seconds| ratio(sum(flows, |exchanges| exchanges.answered)?, seconds),
         ),
-    ]
-}
+        |flows, seconds| ratio(sum(flows, |exchanges| exchanges.answered)?, seconds),
+    ),
+];
 
 /// `None` where there are no exchanges.
 fn sum(flows: &[&FlowOutcome], value: fn(&ExchangeCounts) -> u64) -> Option<f64> {

@@ -1,8 +1,8 @@
 //! Metrics of media: what RTCP reports say beside the true loss, jitter and round trip, and what people would say.
 
-use super::metric::{Declared, Metric, Read, declared};
+use super::metric::{Entry, flow, named};
 use super::range::Range;
-use super::terms::{Level, Unit};
+use super::terms::Unit;
 use crate::outcome::{FlowOutcome, MediaOutcome};
 use crate::stats::{mean, ratio, to_f64, wide_to_f64};
 use sojourn_transport::rtp::emodel::mean_opinion_score;
@@ -33,90 +33,76 @@ fn frames(flows: &[&FlowOutcome], read: fn(&MediaOutcome) -> f64) -> Option<f64>
     Some(video.map(read).sum())
 }
 
-/// The metrics of media.
-pub(super) fn metrics() -> Vec<Metric> {
-    let mut all = reported();
-    all.extend(played());
-    all
-}
-
-fn flow(declared: Declared, read: fn(&[&FlowOutcome], f64) -> Option<f64>) -> Metric {
-    declared.metric(Level::Flow, false, Read::Flows(read))
-}
-
 /// What reports say.
-fn reported() -> Vec<Metric> {
-    vec![
-        flow(
-            declared(
-                "reported_loss_ratio",
-                "Reported loss",
-                Unit::Ratio,
-                "Share of the packets of media that were lost, as RTCP receiver reports say (RFC 3550 section 6.4.1); `loss_ratio` \
+pub(super) const REPORTED: &[Entry] = &[
+    flow(
+        named(
+            "reported_loss_ratio",
+            "Reported loss",
+            Unit::Ratio,
+            "Share of the packets of media that were lost, as RTCP receiver reports say (RFC 3550 section 6.4.1); `loss_ratio` \
                  is the true one.",
-                "Σ packets reported lost / Σ packets reported expected",
-            ),
-            |flows, _| {
-                share(
-                    flows,
-                    |media| to_f64(media.reported.reported_lost),
-                    |media| to_f64(media.reported.reported_expected),
-                )
-            },
+            "Σ packets reported lost / Σ packets reported expected",
         ),
-        flow(
-            declared(
-                "reported_jitter_s_mean",
-                "Reported jitter",
-                Unit::Seconds,
-                "Interarrival jitter, as RTCP receiver reports say (RFC 3550 appendix A.8): mean over reports.",
-                "Σ jitter / reports",
-            ),
-            |flows, _| {
-                share(
-                    flows,
-                    |media| wide_to_f64(media.reported.reported_jitter_sum) * 1e-12,
-                    |media| to_f64(media.reported.receiver_reports),
-                )
-            },
+        |flows, _| {
+            share(
+                flows,
+                |media| to_f64(media.reported.reported_lost),
+                |media| to_f64(media.reported.reported_expected),
+            )
+        },
+    ),
+    flow(
+        named(
+            "reported_jitter_s_mean",
+            "Reported jitter",
+            Unit::Seconds,
+            "Interarrival jitter, as RTCP receiver reports say (RFC 3550 appendix A.8): mean over reports.",
+            "Σ jitter / reports",
         ),
-        flow(
-            declared(
-                "reported_rtt_s_mean",
-                "Reported RTT",
-                Unit::Seconds,
-                "Round trip, as it follows from RTCP reports: arrival less LSR less DLSR (RFC 3550 section 6.4.1); mean over reports.",
-                "Σ round trip / reports that tell one",
-            ),
-            |flows, _| {
-                share(
-                    flows,
-                    |media| wide_to_f64(media.reported.reported_rtt_sum) * 1e-12,
-                    |media| to_f64(media.reported.reported_rtt_count),
-                )
-            },
+        |flows, _| {
+            share(
+                flows,
+                |media| wide_to_f64(media.reported.reported_jitter_sum) * 1e-12,
+                |media| to_f64(media.reported.receiver_reports),
+            )
+        },
+    ),
+    flow(
+        named(
+            "reported_rtt_s_mean",
+            "Reported RTT",
+            Unit::Seconds,
+            "Round trip, as it follows from RTCP reports: arrival less LSR less DLSR (RFC 3550 section 6.4.1); mean over reports.",
+            "Σ round trip / reports that tell one",
         ),
-        flow(
-            declared(
-                "rtcp_bps_mean",
-                "RTCP",
-                Unit::BitsPerSecond,
-                "RTCP of both ends, bits on the wire per second.",
-                "8 × bytes of RTCP / measured time",
-            ),
-            |flows, seconds| {
-                let bits = sum(flows, |media| 8.0 * to_f64(media.reported.rtcp_bytes))?;
-                ratio(bits, seconds)
-            },
+        |flows, _| {
+            share(
+                flows,
+                |media| wide_to_f64(media.reported.reported_rtt_sum) * 1e-12,
+                |media| to_f64(media.reported.reported_rtt_count),
+            )
+        },
+    ),
+    flow(
+        named(
+            "rtcp_bps_mean",
+            "RTCP",
+            Unit::BitsPerSecond,
+            "RTCP of both ends, bits on the wire per second.",
+            "8 × bytes of RTCP / measured time",
         ),
-    ]
-}
+        |flows, seconds| {
+            let bits = sum(flows, |media| 8.0 * to_f64(media.reported.rtcp_bytes))?;
+            ratio(bits, seconds)
+        },
+    ),
+];
 
 /// What receivers made of the packets.
-fn played() -> Vec<Metric> {
-    vec![
+pub(super) const PLAYED: &[Entry] = &[
         flow(
-            declared(
+            named(
                 "playout_delay_s_mean",
                 "Playout delay",
                 Unit::Seconds,
@@ -132,7 +118,7 @@ fn played() -> Vec<Metric> {
             },
         ),
         flow(
-            declared(
+            named(
                 "playout_loss_ratio",
                 "Lost or late",
                 Unit::Ratio,
@@ -148,7 +134,7 @@ fn played() -> Vec<Metric> {
             },
         ),
         flow(
-            declared(
+            named(
                 "late_ratio",
                 "Late",
                 Unit::Ratio,
@@ -164,7 +150,7 @@ fn played() -> Vec<Metric> {
             },
         ),
         flow(
-            declared(
+            named(
                 "rtx_ratio",
                 "Sent again",
                 Unit::Ratio,
@@ -183,7 +169,7 @@ fn played() -> Vec<Metric> {
             },
         ),
         flow(
-            declared(
+            named(
                 "repaired_ratio",
                 "Repaired",
                 Unit::Ratio,
@@ -199,7 +185,7 @@ fn played() -> Vec<Metric> {
             },
         ),
         flow(
-            declared(
+            named(
                 "r_factor",
                 "R",
                 Unit::Index,
@@ -217,7 +203,7 @@ fn played() -> Vec<Metric> {
             },
         ),
         flow(
-            declared(
+            named(
                 "mos",
                 "MOS",
                 Unit::Index,
@@ -232,7 +218,7 @@ fn played() -> Vec<Metric> {
             },
         ),
         flow(
-            declared(
+            named(
                 "frames_lost_ratio",
                 "Frames lost",
                 Unit::Ratio,
@@ -246,7 +232,7 @@ fn played() -> Vec<Metric> {
             },
         ),
         flow(
-            declared(
+            named(
                 "freezes_count",
                 "Freezes",
                 Unit::Count,
@@ -257,7 +243,7 @@ fn played() -> Vec<Metric> {
             |flows, _| frames(flows, |media| to_f64(media.played.freezes)),
         ),
         flow(
-            declared(
+            named(
                 "frozen_ratio",
                 "Frozen",
                 Unit::Ratio,
@@ -271,7 +257,7 @@ fn played() -> Vec<Metric> {
             },
         ),
         flow(
-            declared(
+            named(
                 "level_switches_count",
                 "Level switches",
                 Unit::Count,
@@ -280,5 +266,4 @@ fn played() -> Vec<Metric> {
             ),
             |flows, _| frames(flows, |media| to_f64(media.played.switches)),
         ),
-    ]
-}
+];

@@ -31,6 +31,7 @@ pub struct Metric {
     pub(super) read: Read,
 }
 
+#[derive(Clone, Copy)]
 pub(super) enum Read {
     Queues(fn(&[&QueueOutcome], f64) -> Option<f64>),
     SojournQuantile(f64),
@@ -176,44 +177,33 @@ impl Metric {
     }
 }
 
-pub(super) struct Declared {
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
-    pub(super) unit: Unit,
-    pub(super) range: Range,
-    pub(super) doc: &'static str,
-    pub(super) formula: &'static str,
+/// A metric as a line of a table: what it is, and how its value follows from a subject.
+pub(super) struct Entry {
+    named: Named,
+    level: Level,
+    pooled: bool,
+    read: Read,
 }
 
-impl Declared {
-    /// A range that does not follow from the unit.
-    pub(super) fn within(self, range: Range) -> Declared {
-        Declared { range, ..self }
-    }
-
-    pub(super) fn metric(self, level: Level, pooled: bool, read: Read) -> Metric {
-        Metric {
-            name: self.name.to_owned(),
-            title: self.title.to_owned(),
-            unit: self.unit,
-            range: self.range,
-            level,
-            doc: self.doc.to_owned(),
-            formula: self.formula.to_owned(),
-            pooled,
-            read,
-        }
-    }
+/// What a metric is.
+pub(super) struct Named {
+    name: &'static str,
+    title: &'static str,
+    unit: Unit,
+    range: Range,
+    doc: &'static str,
+    formula: &'static str,
 }
 
-pub(super) fn declared(
+/// Name, heading, unit, meaning, formula.
+pub(super) const fn named(
     name: &'static str,
     title: &'static str,
     unit: Unit,
     doc: &'static str,
     formula: &'static str,
-) -> Declared {
-    Declared {
+) -> Named {
+    Named {
         name,
         title,
         unit,
@@ -221,6 +211,71 @@ pub(super) fn declared(
         doc,
         formula,
     }
+}
+
+impl Named {
+    /// A range that does not follow from the unit.
+    pub(super) const fn within(self, range: Range) -> Named {
+        Named { range, ..self }
+    }
+
+    pub(super) const fn entry(self, level: Level, read: Read) -> Entry {
+        Entry {
+            named: self,
+            level,
+            pooled: false,
+            read,
+        }
+    }
+}
+
+/// A metric of queues.
+pub(super) const fn queue(named: Named, read: fn(&[&QueueOutcome], f64) -> Option<f64>) -> Entry {
+    named.entry(Level::Queue, Read::Queues(read))
+}
+
+/// A metric of flows.
+pub(super) const fn flow(named: Named, read: fn(&[&FlowOutcome], f64) -> Option<f64>) -> Entry {
+    named.entry(Level::Flow, Read::Flows(read))
+}
+
+/// A metric of flows compared with each other.
+pub(super) const fn group(named: Named, read: fn(&[&FlowOutcome], f64) -> Option<f64>) -> Entry {
+    named.entry(Level::Group, Read::Flows(read))
+}
+
+/// A metric of the run.
+pub(super) const fn run(named: Named, read: fn(&RunOutcome) -> f64) -> Entry {
+    named.entry(Level::Run, Read::Run(read))
+}
+
+/// The same over the packets of all replications together, too.
+pub(super) const fn pooled(entry: Entry) -> Entry {
+    Entry {
+        pooled: true,
+        ..entry
+    }
+}
+
+impl Entry {
+    pub(super) fn metric(&self) -> Metric {
+        Metric {
+            name: self.named.name.to_owned(),
+            title: self.named.title.to_owned(),
+            unit: self.named.unit,
+            range: self.named.range,
+            level: self.level,
+            doc: self.named.doc.to_owned(),
+            formula: self.named.formula.to_owned(),
+            pooled: self.pooled,
+            read: self.read,
+        }
+    }
+}
+
+/// The metrics of a table.
+pub(super) fn of_table(table: &'static [Entry]) -> impl Iterator<Item = Metric> {
+    table.iter().map(Entry::metric)
 }
 
 /// A quantile of many histograms together, within the range of what they counted.
@@ -256,4 +311,24 @@ fn variation(flows: &[&FlowOutcome], q: f64) -> Option<f64> {
 
 pub(super) fn sum<T>(items: &[&T], count: impl Fn(&T) -> u64) -> f64 {
     wide_to_f64(items.iter().map(|item| u128::from(count(item))).sum())
+}
+
+/// A percentile in headings.
+pub(super) fn percentile_title(suffix: &str) -> &str {
+    match suffix {
+        "p05" => "p5",
+        "p50" => "median",
+        "p999" => "p99.9",
+        other => other,
+    }
+}
+
+/// A percentile in sentences: how many percent.
+pub(super) fn share_text(suffix: &str) -> &str {
+    match suffix {
+        "p05" => "5",
+        "p50" => "50",
+        "p999" => "99.9",
+        other => other.trim_start_matches('p'),
+    }
 }

@@ -1,72 +1,77 @@
 //! Metrics of adaptive streaming: what its viewers got.
 
-use super::metric::{Metric, Read, declared};
-use super::terms::{Level, Unit};
+use super::metric::{Entry, flow, named};
+use super::terms::Unit;
 use crate::outcome::FlowOutcome;
 use crate::stats::{mean, ratio, to_f64};
 use sojourn_traffic::workload::player::Playback;
 use sojourn_units::Span;
 
 /// All of them.
-pub(super) fn metrics() -> Vec<Metric> {
-    let flow = |name, title, unit, doc, formula, read: fn(&[&FlowOutcome], f64) -> Option<f64>| {
-        declared(name, title, unit, doc, formula).metric(Level::Flow, false, Read::Flows(read))
-    };
-    vec![
-        flow(
+pub(super) const TABLE: &[Entry] = &[
+    flow(
+        named(
             "startup_s",
             "Startup",
             Unit::LongSeconds,
             "Of adaptive streaming: time from the first request until the picture moved; of several flows, the mean over those in which it did.",
             "first picture − first request",
-            |flows, _| {
-                let startups: Vec<f64> = of(flows)
-                    .filter_map(|playback| playback.startup.map(Span::as_secs_f64))
-                    .collect();
-                mean(&startups)
-            },
         ),
-        flow(
+        |flows, _| {
+            let startups: Vec<f64> = of(flows)
+                .filter_map(|playback| playback.startup.map(Span::as_secs_f64))
+                .collect();
+            mean(&startups)
+        },
+    ),
+    flow(
+        named(
             "stalls_count",
             "Stalls",
             Unit::Count,
             "Of adaptive streaming: times at which the picture froze because no media was left.",
             "count",
-            |flows, _| sum(flows, |playback| to_f64(playback.stalls)),
         ),
-        flow(
+        |flows, _| sum(flows, |playback| to_f64(playback.stalls)),
+    ),
+    flow(
+        named(
             "stalled_ratio",
             "Stalled",
             Unit::Ratio,
             "Of adaptive streaming: share of the time, without the startup, in which the picture was frozen.",
             "time frozen / (time frozen + time played)",
-            |flows, _| {
-                let stalled = sum(flows, |playback| playback.stalled.as_secs_f64())?;
-                let played = sum(flows, |playback| playback.played.as_secs_f64())?;
-                ratio(stalled, stalled + played)
-            },
         ),
-        flow(
+        |flows, _| {
+            let stalled = sum(flows, |playback| playback.stalled.as_secs_f64())?;
+            let played = sum(flows, |playback| playback.played.as_secs_f64())?;
+            ratio(stalled, stalled + played)
+        },
+    ),
+    flow(
+        named(
             "quality_bps_mean",
             "Quality, mean",
             Unit::BitsPerSecond,
             "Of adaptive streaming: rate of the quality of a segment, over the segments that were asked for.",
             "Σ rate of quality / segments",
-            |flows, _| {
-                let rates = sum(flows, |playback| to_f64(playback.rates_sum))?;
-                ratio(rates, sum(flows, |playback| to_f64(playback.segments))?)
-            },
         ),
-        flow(
+        |flows, _| {
+            let rates = sum(flows, |playback| to_f64(playback.rates_sum))?;
+            ratio(rates, sum(flows, |playback| to_f64(playback.segments))?)
+        },
+    ),
+    flow(
+        named(
             "quality_switches_count",
             "Quality switches",
             Unit::Count,
             "Of adaptive streaming: segments of another quality than the one before.",
             "count",
-            |flows, _| sum(flows, |playback| to_f64(playback.switches)),
         ),
-    ]
-}
+        |flows, _| sum(flows, |playback| to_f64(playback.switches)),
+    ),
+];
 
 fn of<'a>(flows: &'a [&FlowOutcome]) -> impl Iterator<Item = Playback> + 'a {
     flows.iter().filter_map(|flow| flow.playback)

@@ -21,7 +21,7 @@ impl Range {
     pub const FROM_ONE: Range = Range::Between(1.0, f64::INFINITY);
 
     /// The range of a metric that declares none: by its unit.
-    pub(super) fn of(unit: Unit) -> Range {
+    pub(super) const fn of(unit: Unit) -> Range {
         match unit {
             Unit::Ratio => Range::SHARE,
             _ => Range::NOT_NEGATIVE,

@@ -1,0 +1,50 @@
+//! Metrics of a run.
+
+use super::metric::{Entry, named, run};
+use super::terms::Unit;
+use crate::stats::to_f64;
+
+/// All of them.
+pub(super) const TABLE: &[Entry] = &[
+    run(
+        named(
+            "measured_s",
+            "Measured time",
+            Unit::LongSeconds,
+            "Simulated time behind the warm-up.",
+            "duration − warm-up",
+        ),
+        |run| run.measured.as_secs_f64(),
+    ),
+    run(
+        named(
+            "active_s",
+            "Time of the last event",
+            Unit::LongSeconds,
+            "Simulated time at which something happened to an endpoint for the last time; the measured time where no \
+                 endpoint keeps that (all but those of dialect ns3_24).",
+            "max over endpoints of the time of their last packet or timer",
+        ),
+        |run| run.active().as_secs_f64(),
+    ),
+    run(
+        named(
+            "created_packets",
+            "Created",
+            Unit::Packets,
+            "Packets made in the whole run, warm-up included.",
+            "count",
+        ),
+        |run| to_f64(run.census.created),
+    ),
+    run(
+        named(
+            "hops_packets",
+            "Packet-hops",
+            Unit::Packets,
+            "Packets that arrived at the far end of a link, once per link, in the whole run.",
+            "count",
+        ),
+        |run| to_f64(run.census.hops),
+    ),
+];
