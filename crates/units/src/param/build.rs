@@ -1,0 +1,237 @@
+//! Parameters from text: in which dialect, which may stand beside which, and whether a declaration holds together.
+
+use super::error::ParamError;
+use super::expansion;
+use super::info::{Condition, DIALECT_KEY, DialectInfo, Need};
+use super::params::Params;
+
+/// The dialect in which the original papers are followed. A scenario may ask for it whatever runs.
+pub const PAPER: &str = "paper";
+
+/// The dialect that a component takes over from its surroundings: the given one, unless that is [`PAPER`] and the component has
+/// none of that name. Then it runs in its default.
+pub fn usable_dialect<'a>(given: Option<&'a str>, dialects: &[DialectInfo]) -> Option<&'a str> {
+    given.filter(|given| *given != PAPER || dialects.iter().any(|info| info.name == PAPER))
+}
+
+/// The parameters of a dialect (the default one where none is named) with `pairs` set. A pair `dialect=NAME` among them
+/// is the component's own choice and goes before the argument, whatever its place.
+///
+/// ```
+/// use sojourn_units::{Params, Span, build, params};
+///
+/// params! {
+///     /// Controlled delay.
+///     pub struct CodelParams {
+///         /// Standing sojourn time that is acceptable.
+///         target: Span = "5ms", range "1us".."10s", source "RFC 8289";
+///     }
+/// }
+///
+/// let given = [("target".to_owned(), "15ms".to_owned())];
+/// let params: CodelParams = build(None, &given)?;
+/// assert_eq!(params.target, Span::from_ms(15));
+///
+/// let given = [("traget".to_owned(), "15ms".to_owned())];
+/// let error = build::<CodelParams>(None, &given).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "unknown parameter \"traget\", did you mean \"target\"? (parameters: target)"
+/// );
+/// # Ok::<(), sojourn_units::ParamError>(())
+/// ```
+///
+/// # Errors
+/// When the dialect or a parameter does not exist, a value cannot be read or is out of range, a key is given twice, or what is given
+/// has no effect beside the others. The default never is refused so.
+pub fn build<P: Params>(
+    dialect: Option<&str>,
+    pairs: &[(String, String)],
+) -> Result<P, ParamError> {
+    for (index, (key, second)) in pairs.iter().enumerate() {
+        if let Some((_, first)) = pairs[..index].iter().find(|(earlier, _)| earlier == key) {
+            let (key, first, second) = (key.clone(), first.clone(), second.clone());
+            return Err(ParamError::Repeated { key, first, second });
+        }
+    }
+    let own = pairs
+        .iter()
+        .find(|(key, _)| key == DIALECT_KEY)
+        .map(|(_, name)| name.as_str());
+    let defaults = match own.or(dialect) {
+        Some(name) => P::in_dialect(name)?,
+        None => P::default(),
+    };
+    let mut params = defaults.clone();
+    let given = || pairs.iter().filter(|(key, _)| key != DIALECT_KEY);
+    for (key, text) in given() {
+        params.set(key, text)?;
+    }
+    for (key, text) in given().filter(|(key, _)| params.get(key) != defaults.get(key)) {
+        for need in expansion::info::<P>(key, text)?.needs {
+            if need
+                .of
+                .is_none_or(|of| params.get(key).as_deref() == Some(of))
+            {
+                check_effect(&params, &defaults, (key, text), need)?;
+            }
+        }
+    }
+    Ok(params)
+}
+
+/// Characters of another value that a message quotes at most.
+const MOST_QUOTED: usize = 30;
+
+/// Refuses a value that has no effect, because what it needs is not there.
+fn check_effect<P: Params>(
+    params: &P,
+    defaults: &P,
+    (key, given): (&str, &str),
+    need: &Need,
+) -> Result<(), ParamError> {
+    for condition in need.any {
+        if condition.holds(params)? {
+            return Ok(());
+        }
+    }
+    let refused = |mut beside: String, remedies: Vec<String>| {
+        if !need.why.is_empty() {
+            beside = format!("{beside} ({})", need.why);
+        }
+        Err(ParamError::NoEffect {
+            key: key.to_owned(),
+            given: given.to_owned(),
+            beside,
+            remedy: match remedies.as_slice() {
+                [] => "leave it out".to_owned(),
+                remedies => format!("leave it out, or {}", remedies.join(", or ")),
+            },
+        })
+    };
+    let untouched =
+        |condition: &Condition| params.get(condition.key) == defaults.get(condition.key);
+    if need.is_of_dialect(P::TABLE) && need.any.iter().all(untouched) {
+        let meets = |dialect: &&DialectInfo| need.is_met_in(dialect, P::TABLE);
+        let others = P::DIALECTS.iter().filter(meets);
+        let remedies = others.map(|dialect| format!("write {DIALECT_KEY}={}", dialect.name));
+        let beside = format!("{DIALECT_KEY}={}", params.dialect());
+        return refused(beside, remedies.collect());
+    }
+    let now = |Condition { key, .. }: &Condition| {
+        let value = match *key {
+            DIALECT_KEY => params.dialect().to_owned(),
+            key => params.get(key).unwrap_or_default(),
+        };
+        match value.chars().nth(MOST_QUOTED) {
+            _ if value.is_empty() => format!("no {key}"),
+            None => format!("{key}={value}"),
+            Some(_) => {
+                let begin: String = value.chars().take(MOST_QUOTED).collect();
+                format!("{key}={begin}...")
+            }
+        }
+    };
+    let wanted = |Condition { key, is, value }: &Condition| match (is, *value) {
+        (true, "" | "none") => format!("leave out {key}"),
+        (true, value) => format!("write {key}={value}"),
+        (false, "" | "none") => format!("give {key} a value"),
+        (false, _) => format!("give {key} another value"),
+    };
+    let mut beside: Vec<String> = need.any.iter().map(now).collect();
+    beside.dedup();
+    refused(beside.join(" and "), need.any.iter().map(wanted).collect())
+}
+
+/// Whether a declaration holds together: every default lies in its range, every dialect overrides what exists with what is
+/// allowed, no name occurs twice. A registry calls it in a test for every entry.
+///
+/// # Errors
+/// The first thing that is wrong, for the one who wrote the declaration.
+///
+/// # Panics
+/// When an end of a range cannot be read.
+pub fn check_declaration<P: Params>() -> Result<(), String> {
+    let mut params = P::default();
+    for (index, info) in P::TABLE.iter().enumerate() {
+        if info.name == DIALECT_KEY
+            || P::TABLE[..index]
+                .iter()
+                .any(|other| other.name == info.name)
+        {
+            return Err(format!("the parameter name {:?} is taken", info.name));
+        }
+        if info.doc.is_empty() || info.source.is_empty() {
+            return Err(format!("{} needs a text and a source", info.name));
+        }
+        params
+            .set(info.name, info.default)
+            .map_err(|error| format!("default of {error}"))?;
+        for need in info.needs {
+            check_need::<P>(info.name, need)?;
+        }
+    }
+    for index in 0..P::DIALECTS.len() {
+        check_dialect::<P>(index)?;
+    }
+    Ok(())
+}
+
+/// Checks what a parameter needs of others.
+fn check_need<P: Params>(name: &'static str, need: &Need) -> Result<(), String> {
+    if let Some(value) = need.of {
+        P::default()
+            .set(name, value)
+            .map_err(|error| format!("need of {error}"))?;
+    }
+    for condition in need.any {
+        let of_dialect = condition.key == DIALECT_KEY;
+        if of_dialect && P::DIALECTS.iter().all(|info| info.name != condition.value) {
+            let dialect = condition.value;
+            return Err(format!("need of {name}: there is no dialect {dialect:?}"));
+        }
+        condition
+            .holds(&P::default())
+            .map_err(|error| format!("need of {name}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Checks a dialect: its names, what it overrides, and that its values read back.
+fn check_dialect<P: Params>(index: usize) -> Result<(), String> {
+    let dialect = &P::DIALECTS[index];
+    let taken = |other: &DialectInfo| {
+        [other.name, other.release].contains(&dialect.name) || other.release == dialect.release
+    };
+    if P::DIALECTS[..index].iter().any(taken) {
+        return Err(format!("the dialect name {:?} is taken", dialect.name));
+    }
+    let built = P::in_dialect(dialect.name)
+        .map_err(|error| format!("dialect {}: {error}", dialect.name))?;
+    for (position, &(key, _, source)) in dialect.overrides.iter().enumerate() {
+        if source.is_empty() {
+            return Err(format!("dialect {}: {key} needs a source", dialect.name));
+        }
+        if dialect.overrides[..position]
+            .iter()
+            .any(|&(other, _, _)| other == key)
+        {
+            return Err(format!(
+                "dialect {}: {key} is overridden twice",
+                dialect.name
+            ));
+        }
+    }
+    for (key, value) in built.pairs() {
+        let mut copy = built.clone();
+        copy.set(key, &value)
+            .map_err(|error| format!("dialect {}: {error}", dialect.name))?;
+        if copy != built {
+            return Err(format!(
+                "dialect {}: {key}={value} does not read back",
+                dialect.name
+            ));
+        }
+    }
+    Ok(())
+}
