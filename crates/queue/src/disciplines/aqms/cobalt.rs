@@ -31,7 +31,7 @@ use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::disciplines::aqms::codel::{check_l4s, is_l4s};
 use crate::entry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, Packet, Stream};
-use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, params};
+use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, params, rules};
 
 params! {
     /// CoDel with a decaying count, and BLUE for what does not respond.
@@ -129,7 +129,7 @@ impl Aqm for Cobalt {
         let room = view
             .waiting
             .peek(0)
-            .filter(|_| self.law.rules == Dialect::Linux);
+            .filter(|_| self.law.rules().drops_head);
         match room.and_then(|head| bytes.checked_sub(u64::from(head.size))) {
             Some(left)
                 if self
@@ -154,7 +154,7 @@ impl Aqm for Cobalt {
             self.least = (view.rate, four_times(self.mtu, view.rate));
         }
         let least = self.least.1;
-        let spared = view.packets == 0 && self.law.rules == Dialect::Linux;
+        let spared = view.packets == 0 && self.law.rules().spares_last;
         let vars = &mut self.vars;
         self.law
             .judge(vars, meta, sojourn, least, spared, cx.now, cx.rng)
@@ -184,10 +184,56 @@ fn four_times(mtu: Option<Bytes>, rate: Rate) -> u64 {
     mtu_ns.saturating_mul(4)
 }
 
+rules! {
+    /// Where dialects differ.
+    struct Rules of Dialect {
+        /// A wait below four times the time of an MTU is not above the target.
+        mtu_bound: bool, "above target" {
+            Linux = true, "and above four times the time of an `mtu` (for n bulk flows also 2 n times)";
+            Ns3 = false, "no such bound";
+        }
+        /// BLUE's probability is a whole number of 2^-32.
+        whole: bool, "probability" {
+            Linux = true, "whole numbers, 1 is 2^32";
+            Ns3 = false, "floating point";
+        }
+        /// Long waits raise BLUE's probability, too.
+        raised_by_waits: bool, "raised by" {
+            Linux = false, "a full queue";
+            Ns3 = true, "and a wait above `blue_threshold`";
+        }
+        /// 2^32 / sqrt(count) before the first signal.
+        first_root: u32, "1 / sqrt(count) at first" {
+            Linux = 0, "0: the first signal comes with the second packet above target";
+            Ns3 = u32::MAX, "1";
+        }
+        /// A full queue makes room at its head.
+        drops_head: bool, "a full queue" {
+            Linux = true, "drops its head (refuses an arrival larger than that)";
+            Ns3 = false, "refuses the arrival";
+        }
+        /// The last packet of a queue is not dropped.
+        spares_last: bool, "the last packet of a queue" {
+            Linux = true, "is marked, and not dropped";
+            Ns3 = false, "no such rule";
+        }
+        /// The time of the last change of the probability has 32 bits.
+        short_stamp: bool, "least time between changes of the probability" {
+            Linux = false, "`target`";
+            Ns3 = true, "`target` in the first 4.29 s, then none: the time of the last change has 32 bits of nanoseconds";
+        }
+        /// What is compared with the probability has 32 bits.
+        draws_bits: bool, "draw" {
+            Linux = true, "32 bits for each head while the probability is not 0";
+            Ns3 = false, "one in [0, 1)";
+        }
+    }
+}
+
 /// The law without a queue: it judges each head of a queue, and learns of overflows and of an empty queue. Times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct CobaltLaw {
-    rules: Dialect,
+    dialect: Dialect,
     /// Acceptable wait, in nanoseconds.
     target: u64,
     /// Time above target before signals begin, in nanoseconds.
@@ -247,27 +293,27 @@ impl CobaltLaw {
     /// # Errors
     /// If the dialect lacks a threshold that is asked for.
     pub fn new(params: &CobaltParams) -> Result<CobaltLaw, SpecError> {
-        let rules = params.dialect;
-        if rules == Dialect::Linux && params.blue_threshold.is_some() {
+        let (dialect, rules) = (params.dialect, Rules::of(params.dialect));
+        if !rules.raised_by_waits && params.blue_threshold.is_some() {
             return Err(contradiction(
                 "dialect linux has no blue_threshold; leave it out or choose dialect ns3",
             ));
         }
-        if params.ce_threshold.is_some() && (rules == Dialect::Linux || !params.ecn) {
+        if params.ce_threshold.is_some() && (dialect == Dialect::Linux || !params.ecn) {
             return Err(contradiction("ce_threshold needs dialect ns3 and ecn=true"));
         }
-        check_l4s(params.l4s, rules == Dialect::Ns3, params.ce_threshold).map_err(contradiction)?;
-        if rules == Dialect::Ns3 && params.mtu.is_some() {
+        check_l4s(params.l4s, dialect == Dialect::Ns3, params.ce_threshold).map_err(contradiction)?;
+        if !rules.mtu_bound && params.mtu.is_some() {
             return Err(contradiction(
                 "dialect ns3 has no mtu; leave it out or choose dialect linux",
             ));
         }
-        let whole = |p: f64| match rules {
-            Dialect::Linux => (p * ONE_32).floor(),
-            Dialect::Ns3 => p,
+        let whole = |p: f64| match rules.whole {
+            true => (p * ONE_32).floor(),
+            false => p,
         };
         Ok(CobaltLaw {
-            rules,
+            dialect,
             target: ns(params.target),
             interval: ns(params.interval),
             ecn: params.ecn,
@@ -275,9 +321,9 @@ impl CobaltLaw {
             blue_threshold: params.blue_threshold.map(ns),
             ce_threshold: params.ce_threshold.map(ns),
             l4s: params.l4s,
-            top: match rules {
-                Dialect::Linux => ONE_32 - 1.0,
-                Dialect::Ns3 => 1.0,
+            top: match rules.whole {
+                true => ONE_32 - 1.0,
+                false => 1.0,
             },
             increment: whole(params.increment),
             decrement: whole(params.decrement),
@@ -294,15 +340,17 @@ impl CobaltLaw {
         CobaltLaw::new(&params).expect("the defaults do not contradict each other")
     }
 
+    #[inline(always)]
+    fn rules(&self) -> Rules {
+        Rules::of(self.dialect)
+    }
+
     /// What is remembered of an empty queue.
     pub fn start(&self) -> CobaltVars {
         CobaltVars {
             dropping: false,
             count: 0,
-            root: match self.rules {
-                Dialect::Linux => 0,
-                Dialect::Ns3 => u32::MAX,
-            },
+            root: self.rules().first_root,
             drop_next: 0,
             probability: 0.0,
             changed: 0,
@@ -495,10 +543,7 @@ impl CobaltLaw {
 
     /// The values of [`CobaltLaw::STATE_NAMES`].
     pub fn state(&self, vars: &CobaltVars, out: &mut Vec<f64>) {
-        let one = match self.rules {
-            Dialect::Linux => ONE_32,
-            Dialect::Ns3 => 1.0,
-        };
+        let one = if self.rules().whole { ONE_32 } else { 1.0 };
         out.extend([
             f64::from(vars.count),
             f64::from(u8::from(vars.dropping)),
@@ -525,9 +570,9 @@ impl CobaltLaw {
 
     /// When BLUE's probability changed, as it is remembered: ns-3 keeps 32 bits of the nanoseconds.
     fn stamp(&self, now: u64) -> u64 {
-        match self.rules {
-            Dialect::Linux => now,
-            Dialect::Ns3 => now & u64::from(u32::MAX),
+        match self.rules().short_stamp {
+            true => now & u64::from(u32::MAX),
+            false => now,
         }
     }
 
@@ -541,9 +586,9 @@ impl CobaltLaw {
     #[inline(always)]
     fn draws(&self, vars: &CobaltVars, rng: &mut Stream) -> bool {
         vars.probability > 0.0
-            && match self.rules {
-                Dialect::Linux => float(rng.bits() >> 32) < vars.probability,
-                Dialect::Ns3 => rng.uniform() < vars.probability,
+            && match self.rules().draws_bits {
+                true => float(rng.bits() >> 32) < vars.probability,
+                false => rng.uniform() < vars.probability,
             }
     }
 }
@@ -654,6 +699,12 @@ mod tests {
         times
             .filter(|now| judge(cobalt, ms(*now), sojourn, 0) == DROPPED)
             .collect()
+    }
+
+    #[test]
+    fn the_table_in_the_head_is_that_of_the_rules() {
+        let checked = sojourn_units::check_rules_table(include_str!("cobalt.rs"), Rules::TABLE);
+        assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 
     #[test]

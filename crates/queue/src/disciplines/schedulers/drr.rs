@@ -10,15 +10,17 @@
 //! that came last is dropped (McKenney's buffer stealing, which it cites), length is in the unit of the limit, and of
 //! equally long queues the one seen first is taken. A queue emptied by such drops stays in the list until its turn.
 //!
-//! Where dialects leave the paper:
-//! * `ns2` (ns-2.35, drr.cc): the arriving packet is let in first, then heads of the longest queue are dropped until the
-//!   limit is kept, so that it may be dropped itself. Of equally long queues the next in the round is taken. A queue
-//!   emptied by drops leaves the list at once but keeps its turn, so that it forgoes a quantum when it returns. Buckets
-//!   are chosen by ns-2's hash of the number of the source node.
-//! * `linux` (net/sched/sch_drr.c): a queue that becomes active starts with one quantum, and gets the next one when it
-//!   goes to the end of the list. There is no limit over all queues, each has its own. The head is judged by its AQM when
-//!   it is looked at, not when it is sent. A queue whose AQM drops all it holds leaves the list; the kernel warns and sends
-//!   nothing.
+//! Where dialects leave the paper, `ns2` as ns-2.35's drr.cc and `linux` as net/sched/sch_drr.c:
+//!
+//! | | paper | ns2 | linux |
+//! |---|---|---|---|
+//! | an arrival at the limit | joins its queue after others were dropped, by `drop` | joins its queue, then heads of the longest queue are dropped, perhaps itself | knows the limit of its own queue alone |
+//! | of equally long queues | the one seen first loses a packet | the next in the round does | none does |
+//! | the quantum of a queue, and its AQM | comes when its turn begins; judges the head when it is sent | as paper; a queue that drops empty leaves the list, but keeps its turn | comes when it becomes active, and when it goes to the end of the list; judges the head when it is looked at |
+//! | bucket of a flow | a keyed hash | ns-2's hash of the number of the source node | a keyed hash |
+//!
+//! A queue of `ns2` that drops empty forgoes a quantum when it returns, since it kept its turn. Where an AQM of `linux` drops all
+//! that a queue holds, the kernel warns and sends nothing; here the queue leaves the list.
 //!
 //! With an AQM that drops at the head (dialects paper and ns2), the deficit is compared with the head packet, and charged
 //! with the packet that is sent; it may then fall below zero, which later quanta make good.
@@ -33,7 +35,7 @@ use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::{Inside, Line};
 use sojourn_sim::{DropReason, Packet, to_usize as at};
-use sojourn_units::{Bytes, Limit, Spec, Specs, choice, params};
+use sojourn_units::{Bytes, Limit, Spec, Specs, choice, params, rules};
 
 choice! {
     /// What is dropped when the limit over all queues is reached.
@@ -91,9 +93,48 @@ params! {
     }
 }
 
+rules! {
+    /// Where dialects leave the paper.
+    struct Rules of Dialect {
+        /// A packet joins its queue before the limit is looked at.
+        lets_in_first: bool, "an arrival at the limit" {
+            Paper = false, "joins its queue after others were dropped, by `drop`";
+            Ns2 = true, "joins its queue, then heads of the longest queue are dropped, perhaps itself";
+            Linux = false, "knows the limit of its own queue alone";
+        }
+        /// Of equally long queues the one that became active first is taken, not the one seen first.
+        next_in_round: bool, "of equally long queues" {
+            Paper = false, "the one seen first loses a packet";
+            Ns2 = true, "the next in the round does";
+            Linux = false, "none does";
+        }
+        /// How the queues are served.
+        service: Service, "the quantum of a queue, and its AQM" {
+            Paper = Service::QuantumInTurn, "comes when its turn begins; judges the head when it is sent";
+            Ns2 = Service::QuantumInTurn, "as paper; a queue that drops empty leaves the list, but keeps its turn";
+            Linux = Service::QuantumAhead, "comes when it becomes active, and when it goes to the end of the list; judges the head when it is looked at";
+        }
+        /// The bucket of a flow follows from the number of its source node alone.
+        hashes_node: bool, "bucket of a flow" {
+            Paper = false, "a keyed hash";
+            Ns2 = true, "ns-2's hash of the number of the source node";
+            Linux = false, "a keyed hash";
+        }
+    }
+}
+
+/// How the queues are served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Service {
+    /// The head is judged by its AQM when it is sent.
+    QuantumInTurn,
+    /// The head is judged by its AQM when it is looked at.
+    QuantumAhead,
+}
+
 /// The discipline.
 pub struct Drr {
-    rules: Dialect,
+    dialect: Dialect,
     quantum: i64,
     limit: Option<Limit>,
     drop: DrrDrop,
@@ -138,25 +179,25 @@ impl Entry<NestingContext> for Drr {
         let each = Each::ready(&params.each, Drr::NAME, cx)?;
         let drops = params.limit.is_some() && params.drop != DrrDrop::Arriving;
         each.keeps_its_own(Drr::NAME, drops, "give limit=none or drop=arriving")?;
-        let rules = params.dialect;
-        if rules == Dialect::Ns2 && params.drop != DrrDrop::LongestHead {
+        let (dialect, rules) = (params.dialect, Rules::of(params.dialect));
+        if rules.lets_in_first && params.drop != DrrDrop::LongestHead {
             return Err(contradiction(format!(
                 "drop={}, but dialect ns2 drops the head of the longest queue; leave it out or choose another dialect",
                 params.drop
             )));
         }
-        if rules == Dialect::Ns2 && params.perturb {
+        if rules.hashes_node && params.perturb {
             return Err(contradiction(
                 "perturb=true, but the hash of dialect ns2 has no key; leave it out or choose another dialect".to_owned(),
             ));
         }
-        let hash = match rules {
-            Dialect::Ns2 => Hash::Ns2,
-            Dialect::Paper | Dialect::Linux if params.perturb => Hash::Keyed(cx.stream("hash").bits()),
-            Dialect::Paper | Dialect::Linux => Hash::Keyed(0),
+        let hash = match rules.hashes_node {
+            true => Hash::Ns2,
+            false if params.perturb => Hash::Keyed(cx.stream("hash").bits()),
+            false => Hash::Keyed(0),
         };
         Ok(Drr {
-            rules,
+            dialect,
             quantum: signed(params.quantum.get()),
             limit: params.limit,
             drop: params.drop,
@@ -165,9 +206,9 @@ impl Entry<NestingContext> for Drr {
             active: Round::default(),
             backlog: Backlog::default(),
             stamp: 0,
-            longest: match rules {
-                Dialect::Ns2 => Longest::by_tie(),
-                Dialect::Paper | Dialect::Linux => Longest::default(),
+            longest: match rules.next_in_round {
+                true => Longest::by_tie(),
+                false => Longest::default(),
             },
             each,
         })
@@ -186,19 +227,19 @@ impl Entry<NestingContext> for Drr {
 impl Scheduler for Drr {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let index = self.queue_of(cx.store.packet(&packet));
-        if self.rules != Dialect::Ns2 && !self.make_room(u64::from(packet.size), cx) {
+        if !self.rules().lets_in_first && !self.make_room(u64::from(packet.size), cx) {
             cx.drop(packet, DropReason::Overlimit);
             return;
         }
-        let (quantum, linux) = (self.quantum, self.rules == Dialect::Linux);
+        let (quantum, ahead) = (self.quantum, self.rules().service == Service::QuantumAhead);
         let queue = &mut self.queues[at(index)];
         let packets = queue.child.packets();
         if self.backlog.enqueue(&mut queue.child, packet, cx) {
-            if linux && packets == 0 {
+            if ahead && packets == 0 {
                 queue.deficit = quantum;
             }
             if !queue.listed {
-                if !linux {
+                if !ahead {
                     queue.deficit = 0;
                 }
                 queue.listed = true;
@@ -208,18 +249,18 @@ impl Scheduler for Drr {
             }
         }
         if self.limit.is_some() && self.drop != DrrDrop::Arriving {
-            let rank = rank(queue, index, self.limit, self.rules);
+            let rank = rank(queue, index, self.limit, Rules::of(self.dialect));
             self.longest.raise(index, rank);
         }
-        if self.rules == Dialect::Ns2 {
+        if self.rules().lets_in_first {
             self.keep_limit(cx);
         }
     }
 
     fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
-        match self.rules {
-            Dialect::Linux => self.dequeue_linux(cx),
-            Dialect::Paper | Dialect::Ns2 => self.dequeue_paper(cx),
+        match self.rules().service {
+            Service::QuantumAhead => self.dequeue_ahead(cx),
+            Service::QuantumInTurn => self.dequeue_in_turn(cx),
         }
     }
 
@@ -261,7 +302,7 @@ impl Scheduler for Drr {
 }
 
 impl Drr {
-    fn dequeue_paper(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
+    fn dequeue_in_turn(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         loop {
             let index = self.active.front()?;
             let queue = &mut self.queues[at(index)];
@@ -296,7 +337,7 @@ impl Drr {
         }
     }
 
-    fn dequeue_linux(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
+    fn dequeue_ahead(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         loop {
             let index = self.active.front()?;
             let size = self.with_child(index, |child| child.peek(cx).map(i64::from));
@@ -353,7 +394,7 @@ impl Drr {
 
     #[inline(never)]
     fn drop_longest(&mut self, cx: &mut SchedulerCx) -> u32 {
-        let (queues, limit, rules) = (&self.queues, self.limit, self.rules);
+        let (queues, limit, rules) = (&self.queues, self.limit, self.rules());
         let index = self
             .longest
             .top(|index| rank(&queues[at(index)], index, limit, rules));
@@ -368,6 +409,11 @@ impl Drr {
             "the longest queue of a full scheduler holds a packet"
         );
         index
+    }
+
+    #[inline(always)]
+    fn rules(&self) -> Rules {
+        Rules::of(self.dialect)
     }
 
     /// Runs `work` on a child queue and keeps the totals.
@@ -410,15 +456,15 @@ impl Queue {
 }
 
 /// The place of a queue among the longest.
-fn rank(queue: &Queue, index: u32, limit: Option<Limit>, rules: Dialect) -> Rank {
+fn rank(queue: &Queue, index: u32, limit: Option<Limit>, rules: Rules) -> Rank {
     Rank {
         length: match limit {
             Some(Limit::Packets(_)) => queue.child.packets(),
             Some(Limit::Bytes(_)) | None => queue.child.bytes(),
         },
-        tie: match rules {
-            Dialect::Ns2 => queue.stamp,
-            Dialect::Paper | Dialect::Linux => u64::from(index),
+        tie: match rules.next_in_round {
+            true => queue.stamp,
+            false => u64::from(index),
         },
     }
 }
@@ -445,6 +491,12 @@ mod tests {
     use std::collections::VecDeque;
 
     type Bench = crate::testing::Bench<Drr>;
+
+    #[test]
+    fn the_table_in_the_head_is_that_of_the_rules() {
+        let checked = sojourn_units::check_rules_table(include_str!("drr.rs"), Rules::TABLE);
+        assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
 
     #[test]
     fn a_queue_sends_a_quantum_in_its_turn_and_keeps_the_rest() {

@@ -7,17 +7,20 @@
 //! unit of the limit; of equally long queues the one seen first loses; the arriving packet does not count when the longest is
 //! chosen; with `quantum` a turn lasts until so many bytes are sent.
 //!
-//! Where dialects leave the paper:
-//! * `linux` (net/sched/sch_sfq.c): a turn lasts until an allotment of `quantum` bytes is used up, both counted in units of 8
-//!   bytes, rounded up (kernels from 6.14 on count bytes). The arriving packet is let in first and may lose at once. Length is in
-//!   packets; of equally long queues the one whose length changed last loses, and when all hold one packet, the one whose turn is
-//!   next. One queue holds `depth` packets at most, beyond that the arriving packet is refused, or with `headdrop` takes the place
-//!   of the first. A key is drawn at the start, and with `perturb_period` again and again; packets that wait are then spread
-//!   anew, queue by queue in the order in which these were first seen (Linux: in the order of its table), and those that find
-//!   no room are dropped.
-//! * `ns2` (ns-2.35, sfq.cc): nothing is stolen. A packet is refused when its queue holds at least half of the free room, or more
-//!   than `limit / buckets` packets while fewer places are free than there are buckets. Buckets are chosen by ns-2's hash of the
-//!   sum of the two nodes.
+//! Where dialects leave the paper, `linux` as net/sched/sch_sfq.c and `ns2` as ns-2.35's sfq.cc:
+//!
+//! | | paper | linux | ns2 |
+//! |---|---|---|---|
+//! | an arrival at the limit | joins its queue after the longest queue gave packets up | joins its queue, then the longest queue gives a packet up, perhaps this one | is refused, and before: when its queue holds at least half of the free room, or more than `limit / buckets` packets while fewer places are free than there are buckets |
+//! | of equally long queues | the one seen first loses a packet; length is in the unit of `limit` | the one whose length changed last does, and when all hold one packet, the one whose turn is next; length is in packets | none does |
+//! | `quantum` | is counted in bytes | is counted in units of 8 bytes, rounded up (kernels from 6.14 on count bytes) | is unknown |
+//! | when the hash gets another key, packets that wait | stay | are spread anew | there is no key |
+//! | bucket of a conversation | a keyed hash | a keyed hash | ns-2's hash of the sum of the two nodes |
+//! | the AQM of a queue that becomes active | goes on | starts anew | goes on |
+//!
+//! In `linux` one queue holds `depth` packets at most. Beyond that the arriving packet is refused, or with `headdrop` takes the
+//! place of the first. Packets that wait when the key changes are spread queue by queue in the order in which these were first
+//! seen (Linux: in the order of its table), and those that find no room are dropped.
 //!
 //! Linux's `redflowlimit` is `each=(red dialect=linux ...)`; as there, the AQM of a queue starts anew when the queue becomes active.
 //! Of its marks at the head of the queue nothing is modelled.
@@ -34,7 +37,7 @@ use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
-use sojourn_units::{Bytes, Limit, Span, Spec, Time, params};
+use sojourn_units::{Bytes, Limit, Span, Spec, Time, params, rules};
 
 params! {
     /// Stochastic fairness queueing: conversations hashed to queues that take turns.
@@ -84,9 +87,59 @@ params! {
     }
 }
 
+rules! {
+    /// Where dialects leave the paper.
+    struct Rules of Dialect {
+        /// What becomes of a packet that finds no room.
+        when_full: WhenFull, "an arrival at the limit" {
+            Paper = WhenFull::Steals, "joins its queue after the longest queue gave packets up";
+            Linux = WhenFull::StealsAfter, "joins its queue, then the longest queue gives a packet up, perhaps this one";
+            Ns2 = WhenFull::Refuses, "is refused, and before: when its queue holds at least half of the free room, or more than `limit / buckets` packets while fewer places are free than there are buckets";
+        }
+        /// Of equally long queues the one whose length changed last loses; the paper's is the one seen first.
+        changed_last: bool, "of equally long queues" {
+            Paper = false, "the one seen first loses a packet; length is in the unit of `limit`";
+            Linux = true, "the one whose length changed last does, and when all hold one packet, the one whose turn is next; length is in packets";
+            Ns2 = false, "none does";
+        }
+        /// Bytes of the unit in which allotments are counted.
+        unit: u64, "`quantum`" {
+            Paper = 1, "is counted in bytes";
+            Linux = 8, "is counted in units of 8 bytes, rounded up (kernels from 6.14 on count bytes)";
+            Ns2 = 1, "is unknown";
+        }
+        /// Packets that wait go to other queues when the hash gets another key.
+        spreads_anew: bool, "when the hash gets another key, packets that wait" {
+            Paper = false, "stay";
+            Linux = true, "are spread anew";
+            Ns2 = false, "there is no key";
+        }
+        /// The bucket follows from the sum of the two nodes.
+        hashes_sum: bool, "bucket of a conversation" {
+            Paper = false, "a keyed hash";
+            Linux = false, "a keyed hash";
+            Ns2 = true, "ns-2's hash of the sum of the two nodes";
+        }
+        /// The AQM of a queue starts anew when the queue becomes active.
+        aqm_anew: bool, "the AQM of a queue that becomes active" {
+            Paper = false, "goes on";
+            Linux = true, "starts anew";
+            Ns2 = false, "goes on";
+        }
+    }
+}
+
+/// What becomes of a packet that finds no room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum WhenFull {
+    Steals,
+    StealsAfter,
+    Refuses,
+}
+
 /// The discipline.
 pub struct Sfq {
-    rules: Dialect,
+    dialect: Dialect,
     /// Bytes (or units of 8) in a turn; `None` for a packet a turn.
     quantum: Option<i64>,
     limit: Limit,
@@ -138,17 +191,18 @@ impl Entry<NestingContext> for Sfq {
     type Params = SfqParams;
 
     fn build(params: SfqParams, cx: &NestingContext) -> Result<Self, SpecError> {
-        let rules = params.dialect;
-        check(&params, rules)?;
-        let hash = match rules {
-            Dialect::Ns2 => Hash::Ns2Sum,
-            Dialect::Paper | Dialect::Linux if params.perturb => Hash::Keyed(cx.stream("hash").bits()),
-            Dialect::Paper | Dialect::Linux => Hash::Keyed(0),
+        let (dialect, rules) = (params.dialect, Rules::of(params.dialect));
+        check(&params, dialect)?;
+        let hash = match rules.hashes_sum {
+            true => Hash::Ns2Sum,
+            false if params.perturb => Hash::Keyed(cx.stream("hash").bits()),
+            false => Hash::Keyed(0),
         };
-        let scale = if rules == Dialect::Linux { UNIT } else { 1 };
         Ok(Sfq {
-            rules,
-            quantum: params.quantum.map(|quantum| scaled(quantum.get(), scale)),
+            dialect,
+            quantum: params
+                .quantum
+                .map(|quantum| scaled(quantum.get(), rules.unit)),
             limit: params.limit,
             depth: params.depth.map_or(u64::MAX, u64::from),
             flows: params
@@ -160,16 +214,16 @@ impl Entry<NestingContext> for Sfq {
             queues: Vec::new(),
             round: Round::default(),
             backlog: Backlog::default(),
-            longest: match rules {
-                Dialect::Linux => Longest::by_tie(),
-                Dialect::Paper | Dialect::Ns2 => Longest::default(),
+            longest: match rules.changed_last {
+                true => Longest::by_tie(),
+                false => Longest::default(),
             },
             changes: 0,
             period: params.perturb_period,
             perturb_at: params
                 .perturb_period
                 .map_or(Time::ZERO, |period| Time::ZERO + period),
-            managed: rules == Dialect::Linux && params.each.name != "droptail",
+            managed: rules.aqm_anew && params.each.name != "droptail",
             each: Each::aqm(&params.each, cx)?,
         })
     }
@@ -200,16 +254,13 @@ impl Entry<NestingContext> for Sfq {
     }
 }
 
-/// Linux counts allotments in units of 8 bytes.
-const UNIT: u64 = 8;
-
-/// So many units, rounded up.
+/// The units that `bytes` take, rounded up.
 fn scaled(bytes: u64, unit: u64) -> i64 {
     i64::try_from(bytes.div_ceil(unit)).unwrap_or(i64::MAX)
 }
 
 /// What a dialect lacks.
-fn check(params: &SfqParams, rules: Dialect) -> Result<(), SpecError> {
+fn check(params: &SfqParams, dialect: Dialect) -> Result<(), SpecError> {
     let refuse = |text: String| {
         Err(SpecError::Contradiction {
             discipline: Sfq::NAME.to_owned(),
@@ -217,18 +268,18 @@ fn check(params: &SfqParams, rules: Dialect) -> Result<(), SpecError> {
         })
     };
     let in_bytes = matches!(params.limit, Limit::Bytes(_));
-    if in_bytes && rules != Dialect::Paper {
+    if in_bytes && dialect != Dialect::Paper {
         return refuse(format!(
             "limit={}, but dialect {} counts packets; write such as 127p or choose another dialect",
             params.limit, params.dialect
         ));
     }
-    if (params.depth.is_some() || params.flows.is_some()) && rules != Dialect::Linux {
+    if (params.depth.is_some() || params.flows.is_some()) && dialect != Dialect::Linux {
         return refuse(
             "depth and flows need dialect linux; leave them out or choose that one".to_owned(),
         );
     }
-    if rules != Dialect::Ns2 {
+    if dialect != Dialect::Ns2 {
         return Ok(());
     }
     if params.buckets.is_none() {
@@ -260,12 +311,12 @@ impl Scheduler for Sfq {
             self.queues[at(index)].child.refuse(packet, cx);
             return;
         }
-        if self.rules == Dialect::Linux && held >= self.depth {
+        if held >= self.depth {
             self.replace(index, packet, cx);
             return;
         }
         self.insert(index, packet, cx);
-        if self.rules == Dialect::Linux && !self.within_limit() {
+        if self.rules().when_full == WhenFull::StealsAfter && !self.within_limit() {
             self.drop_longest(cx);
         }
     }
@@ -283,7 +334,7 @@ impl Scheduler for Sfq {
                 continue;
             }
             let sent = self.with_child(index, |child| child.dequeue(cx));
-            let unit = if self.rules == Dialect::Linux { UNIT } else { 1 };
+            let unit = self.rules().unit;
             let queue = &mut self.queues[at(index)];
             if queue.child.is_empty() {
                 queue.listed = false;
@@ -336,13 +387,18 @@ impl Scheduler for Sfq {
 }
 
 impl Sfq {
-    /// Whether an arriving packet may join its queue, which holds `held` packets; in dialect paper room is made for it.
+    #[inline(always)]
+    fn rules(&self) -> Rules {
+        Rules::of(self.dialect)
+    }
+
+    /// Whether an arriving packet may join its queue, which holds `held` packets; room may be made for it.
     #[inline]
     fn admits(&mut self, held: u64, size: u32, cx: &mut SchedulerCx) -> bool {
-        match self.rules {
-            Dialect::Paper => self.make_room(u64::from(size), cx),
-            Dialect::Linux => held > 0 || self.round.len() < self.flows,
-            Dialect::Ns2 => {
+        match self.rules().when_full {
+            WhenFull::Steals => self.make_room(u64::from(size), cx),
+            WhenFull::StealsAfter => held > 0 || self.round.len() < self.flows,
+            WhenFull::Refuses => {
                 let Limit::Packets(limit) = self.limit else {
                     return false;
                 };
@@ -353,7 +409,7 @@ impl Sfq {
         }
     }
 
-    /// Dialect paper: takes packets from the longest queue until the limit admits one more of `size` bytes; false if it never does.
+    /// Takes packets from the longest queue until the limit admits one more of `size` bytes; false if it never does.
     #[inline]
     fn make_room(&mut self, size: u64, cx: &mut SchedulerCx) -> bool {
         while !self.backlog.has_room(self.limit, size) {
@@ -386,8 +442,8 @@ impl Sfq {
             queue.allotment = quantum;
             self.round.join(index);
         }
-        if self.rules != Dialect::Ns2 {
-            let rank = rank(&self.queues[at(index)], index, self.limit, self.rules);
+        if self.rules().when_full != WhenFull::Refuses {
+            let rank = rank(&self.queues[at(index)], index, self.limit, self.rules());
             self.longest.raise(index, rank);
         }
     }
@@ -409,11 +465,11 @@ impl Sfq {
 
     #[inline(never)]
     fn drop_longest(&mut self, cx: &mut SchedulerCx) {
-        let (queues, limit, rules) = (&self.queues, self.limit, self.rules);
+        let (queues, limit, rules) = (&self.queues, self.limit, self.rules());
         let mut index = self
             .longest
             .top(|index| rank(&queues[at(index)], index, limit, rules));
-        if rules == Dialect::Linux
+        if rules.changed_last
             && queues[at(index)].child.packets() == 1
             && let Some(front) = self.round.front()
         {
@@ -438,7 +494,7 @@ impl Sfq {
         while self.perturb_at <= cx.now {
             self.perturb_at += period;
             self.classes.rekey(cx.rng.bits());
-            if self.rules == Dialect::Linux {
+            if self.rules().spreads_anew {
                 self.spread_anew(cx);
             }
         }
@@ -496,15 +552,15 @@ impl Sfq {
 }
 
 /// The place of a queue among the longest.
-fn rank(queue: &Queue, index: u32, limit: Limit, rules: Dialect) -> Rank {
+fn rank(queue: &Queue, index: u32, limit: Limit, rules: Rules) -> Rank {
     Rank {
         length: match limit {
             Limit::Packets(_) => queue.child.packets(),
             Limit::Bytes(_) => queue.child.bytes(),
         },
-        tie: match rules {
-            Dialect::Linux => Rank::LAST - queue.changed,
-            Dialect::Paper | Dialect::Ns2 => u64::from(index),
+        tie: match rules.changed_last {
+            true => Rank::LAST - queue.changed,
+            false => u64::from(index),
         },
     }
 }
@@ -515,6 +571,12 @@ mod tests {
     use crate::testing::built_scheduler;
 
     type Bench = crate::testing::Bench<Sfq>;
+
+    #[test]
+    fn the_table_in_the_head_is_that_of_the_rules() {
+        let checked = sojourn_units::check_rules_table(include_str!("sfq.rs"), Rules::TABLE);
+        assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
 
     #[test]
     fn the_paper_sends_a_packet_of_each_queue_in_turn() {
