@@ -117,7 +117,7 @@ struct Core {
     steps: Steps,
     /// The set in use and the standby set.
     sets: [Set; 2],
-    /// Which one is in use.
+    /// The place of the one in use.
     current: usize,
     /// Draws the keys of the hashes.
     keys: Stream,

@@ -165,7 +165,7 @@ struct Core {
 struct Class {
     /// Lower threshold, in packets (cisco) or bytes (linux).
     min: u64,
-    /// Upper threshold, likewise.
+    /// Upper threshold, in the same unit.
     max: u64,
     /// Probability at `max`, 0 to 1.
     probability: f64,

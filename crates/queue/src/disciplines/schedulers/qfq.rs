@@ -75,7 +75,7 @@ pub struct Qfq {
     /// Aggregates that take more classes, the newest last.
     open: Vec<usize>,
     groups: Vec<Group>,
-    /// Sets of groups by their state.
+    /// The set of groups in each state: bit i for group i.
     states: [u32; 4],
     /// The slots of group 0 are 2^`shift` apart in virtual time.
     shift: u32,
@@ -87,7 +87,7 @@ pub struct Qfq {
     weight_sum: u64,
     /// One over that sum, in units of 2^-30: what V grows by with each byte.
     per_byte: u64,
-    /// The aggregate in service (QFQ+).
+    /// The place in `aggregates` of the aggregate in service (QFQ+).
     serving: Option<usize>,
     backlog: Backlog,
     each: Each,
@@ -112,7 +112,7 @@ struct Aggregate {
     group: usize,
     /// One over the weight of all its classes, in units of 2^-30.
     inverse: u64,
-    /// The greatest budget.
+    /// The greatest budget, in bytes.
     most: u64,
     /// Budget at the beginning of its service, in bytes.
     initial: u64,

@@ -124,7 +124,7 @@ enum Rules {
 
 #[repr(C, align(64))]
 struct Queue {
-    /// What it may still send in its turn, in the unit of `quantum`.
+    /// What it may still send in its turn, in bytes; in dialect linux in units of 8 bytes.
     allotment: i64,
     /// It stands in the round.
     listed: bool,
