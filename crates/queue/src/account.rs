@@ -23,9 +23,11 @@ pub struct Account {
     passed_bytes: u64,
     // Packets and bytes of the backlog are not side by side: the compiler would subtract from both with one wide load, which
     // stalls on the two narrow stores before it.
+    /// Packets that wait.
     backlog_packets: u64,
     /// Largest backlog in packets since measuring began.
     pub backlog_max_packets: u64,
+    /// Bytes that wait.
     backlog_bytes: u64,
     /// Largest backlog in bytes since measuring began.
     pub backlog_max_bytes: u64,
@@ -108,21 +110,21 @@ impl LossEvents {
 /// Packets and bytes that went each way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totals {
-    /// Handed to the queue.
+    /// Packets handed to the queue.
     pub received: u64,
     /// Their bytes.
     pub received_bytes: u64,
-    /// Dropped on arrival.
+    /// Packets dropped on arrival.
     pub dropped_before: u64,
-    /// Dropped later.
+    /// Packets dropped later.
     pub dropped_after: u64,
     /// Bytes dropped, on arrival or later.
     pub dropped_bytes: u64,
-    /// Given up for transmission.
+    /// Packets given up for transmission.
     pub dequeued: u64,
     /// Their bytes.
     pub dequeued_bytes: u64,
-    /// Marked with CE.
+    /// Packets marked with CE.
     pub marked: u64,
 }
 

@@ -36,7 +36,7 @@ pub struct CatalogueEntry {
     pub kind: DisciplineKind,
     /// Flows that are always backlogged get equal shares, with the parameters' defaults.
     pub fair: bool,
-    /// No flow can be kept from sending for ever by another one.
+    /// No flow can starve another one.
     pub starves_none: bool,
     /// It marks ECN-capable packets without being asked to by a parameter.
     pub marks: bool,

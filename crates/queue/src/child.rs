@@ -7,8 +7,8 @@ use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Time};
 
-/// A child queue. What a packet touches whatever the AQM comes first: with as much before it that the scheduler has for each
-/// queue it is one cache line.
+/// A child queue. The fields that every packet touches come first, whatever the AQM. With the fields that a scheduler keeps before
+/// them for each queue they fill one cache line.
 #[repr(C)]
 pub struct Child {
     /// The packets that wait here. Under a scheduler only their number.

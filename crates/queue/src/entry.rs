@@ -21,7 +21,7 @@ pub trait Entry<Cx = BuildContext>: Sized {
     const ABOUT: &'static str;
     /// Flows that are always backlogged get equal shares, with the parameters' defaults.
     const FAIR: bool = false;
-    /// No flow can be kept from sending for ever by another one.
+    /// No flow can starve another one.
     const STARVES_NONE: bool = true;
     /// It marks ECN-capable packets without being asked to by a parameter.
     const MARKS: bool = false;
@@ -64,7 +64,8 @@ pub struct BuildContext {
     pub replication: u64,
     /// Stable name of the queue: random streams derive from it.
     pub name: String,
-    /// The dialect of the scenario, if it has one; a component's own wins.
+    /// The dialect of the scenario, if it has one; a component's own wins. What is [prepared](crate::Prepared) has its dialect and does
+    /// not read this one.
     pub dialect: Option<String>,
     /// Source and sink node of each flow, for classification by address.
     pub flow_nodes: Arc<[(u32, u32)]>,
@@ -88,7 +89,7 @@ impl BuildContext {
         }
     }
 
-    /// As this one, for the queue of this number inside: what draws or hashes in it does so on its own.
+    /// As this one, for the queue of this number inside. It has random streams and hashes of its own.
     pub fn inside(&self, number: usize) -> BuildContext {
         BuildContext {
             name: format!("{}/{number}", self.name),
@@ -173,7 +174,7 @@ impl std::fmt::Display for SpecError {
             SpecError::NotAqm { given, takers } => {
                 write!(
                     f,
-                    "{given} is a scheduler, but this queue inside a scheduler takes an AQM (such as droptail or codel); those of {} take schedulers",
+                    "{given} is a scheduler, but a queue inside this scheduler takes only an AQM, such as droptail or codel; queues inside {} take schedulers",
                     takers.join(", ")
                 )
             }

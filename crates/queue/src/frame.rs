@@ -5,7 +5,7 @@ use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use sojourn_sim::{Packet, Ring, Stream};
 use sojourn_units::{Rate, Time};
 
-/// All of a port but its discipline. The fields that a packet touches which goes straight through come first.
+/// A port without its discipline. Fields that a packet touches on its way straight through come first.
 #[repr(C)]
 pub(crate) struct Frame {
     pub(crate) account: Account,

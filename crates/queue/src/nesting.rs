@@ -74,7 +74,7 @@ impl NestingContext {
             true => Err(contradiction(
                 around,
                 format!(
-                    "each=({}) holds packets back too, and a shaper has no other inside; give one of them the rates",
+                    "each=({}) is a shaper too, and a shaper cannot hold another one; give the rates to one of them",
                     spec.name
                 ),
             )),
@@ -125,7 +125,7 @@ impl Each {
             true => Err(contradiction(
                 around,
                 format!(
-                    "each=({}) holds packets back, for which {around} does not wait; put {around} inside it, or use prio",
+                    "each=({}) holds packets back, and {around} does not wait for them; put {around} inside it, or use prio",
                     spec.name
                 ),
             )),
@@ -159,7 +159,7 @@ impl Each {
         self.scheduled
     }
 
-    /// Nothing may be dropped out of the middle of what a scheduler holds: only what a limit over all queues refuses.
+    /// Checks that no limit over all queues drops packets out of a scheduler inside. It may refuse arriving packets.
     ///
     /// # Errors
     /// If a scheduler is among them, and `around` `drops` packets that wait in its queues.
@@ -169,7 +169,7 @@ impl Each {
             Some(nested) if drops => Err(contradiction(
                 around,
                 format!(
-                    "each=({}) keeps queues of its own, of which the limit of {around} cannot drop the longest; {remedy}",
+                    "each=({}) keeps queues of its own, and the limit of {around} cannot drop the longest of them; {remedy}",
                     nested.name
                 ),
             )),

@@ -19,6 +19,7 @@ pub struct Ordered {
     days: Box<[[u32; 2]; DAYS]>,
     /// A bit for each day that has any, and one for each of these words that is not 0.
     marks: [u64; WORDS],
+    /// Bit i: word i of `marks` is not 0.
     words: u16,
     /// The day that is counted first. Whatever comes before it is counted with it; it has a queue if any day has.
     today: u64,
@@ -31,12 +32,14 @@ pub struct Ordered {
     load: Load,
 }
 
-/// What has come since the length of a day was looked at.
+/// What has come since the length of a day was checked.
 #[derive(Default)]
 struct Load {
+    /// Queues that came.
     came: u32,
-    /// How many of them came beyond the last day, and how many others they passed.
+    /// Those of them that came beyond the last day.
     beyond: u32,
+    /// Queues that they passed within their days.
     passed: u32,
 }
 
@@ -44,7 +47,9 @@ struct Load {
 struct Place {
     /// The key and the index of the queue.
     entry: u128,
+    /// The place before it in its day, or [`NONE`].
     previous: u32,
+    /// The place after it in its day or among the free ones, or [`NONE`].
     next: u32,
     /// The day's number among [`DAYS`], or [`FAR`].
     day: u32,
@@ -61,9 +66,9 @@ const WORDS: usize = DAYS / 64;
 const _: () = assert!(WORDS == 16);
 /// The mask of a day's number.
 const MASK: u64 = 1023;
-/// So many others are passed within a day at most.
+/// Most queues that one passes within a day.
 const MOST_PASSED: u32 = 8;
-/// So many queues come before the length of a day is looked at.
+/// Queues that come before the length of a day is checked.
 const LOOK: u32 = 1024;
 /// Bits of an index.
 const INDEX: u32 = 32;

@@ -6,7 +6,9 @@ use sojourn_units::{Rate, Time};
 /// include/net/sch_generic.h of Linux 6.1), without overhead or link layer.
 #[derive(Clone, Copy, Debug)]
 pub struct PschedRate {
+    /// Nanoseconds per byte, times 2^`shift`.
     multiplier: u64,
+    /// Binary logarithm of the scale of `multiplier`.
     shift: u32,
 }
 

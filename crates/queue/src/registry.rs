@@ -358,7 +358,7 @@ pub(crate) fn tc_line(spec: &Spec) -> Result<Option<Line>, SpecError> {
         let Some((_, default)) = usual.pairs.iter().find(|(name, _)| name == key) else {
             continue;
         };
-        // A parameter that another value of would not change the line is not in it.
+        // If another value does not change the line, the line does not show the parameter.
         let mut otherwise: Vec<(String, String)> = meant
             .pairs
             .iter()
@@ -381,7 +381,7 @@ pub(crate) fn tc_line(spec: &Spec) -> Result<Option<Line>, SpecError> {
     Ok(Some(line))
 }
 
-/// What Linux does not have, inside what it has, in its own default dialect.
+/// The specification in which each discipline that Linux lacks has its own default dialect, down through what is inside.
 fn in_known_dialects(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
     if let Ok(entry) = find(&spec.name)

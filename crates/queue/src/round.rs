@@ -14,7 +14,7 @@ pub struct Round {
     all_left: usize,
 }
 
-/// So many useless entries are never swept up.
+/// Up to this number, useless entries are not swept up.
 const FEW: usize = 64;
 
 impl Round {

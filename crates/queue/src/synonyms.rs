@@ -1,6 +1,6 @@
 //! What other programs call a parameter: the options of Linux's `tc`, the attributes of ns-3 and the variables of ns-2. None of these
-//! names can be written here, for a value may count differently (`tc` has percent where here is a fraction); but whoever writes one
-//! is told the parameter that was meant. So is who writes a switch of `tc`'s, which stands alone.
+//! names is accepted, because a value may count differently: `tc` takes percent where a fraction stands here. The error names the
+//! parameter that was meant. So does the error on a switch of `tc`'s, which stands alone.
 //!
 //! Sources: iproute2 6.1 (`tc qdisc add ... help`, its manual pages), for DualPI2 that of 2025 (`q_dualpi2.c`); the attributes that
 //! ns-3.37 registers; ns-2.35's `ns-default.tcl`. Of ns-3's releases after 3.37, what [`crate::disciplines`] names.

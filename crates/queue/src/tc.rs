@@ -264,7 +264,7 @@ impl Line {
         }
     }
 
-    /// A limit in packets; one in bytes, which the qdisc has not, is said in a note.
+    /// A limit in packets. A limit in bytes, which the qdisc lacks, becomes a note.
     #[must_use]
     pub fn packets(self, name: &str, limit: Option<Limit>) -> Line {
         match limit {

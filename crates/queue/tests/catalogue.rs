@@ -696,7 +696,7 @@ fn an_unknown_discipline_or_parameter_names_the_nearest() {
     assert!(error("droptail limit=0p").starts_with("droptail: limit: \"0p\" is out of range"));
 }
 
-/// Runs a random plan with and without a tracer; every so many links have a queue of this specification, the others let packets
+/// Runs a random plan with and without a tracer. One link of every `among` has a queue of this specification. The others let packets
 /// through unseen, so that packets run ahead into them.
 fn compare_traced(spec: &Spec, seed: u64, among: usize) {
     let shape = Shape {

@@ -425,13 +425,13 @@ name = "codel""#,
             r#"flows = ["reno"]
 [topology]
 queue = "sfq each=(drr)""#,
-            "lab.toml:3: topology.queue: drr is a scheduler, but this queue inside a scheduler takes an AQM (such as droptail or codel); those of drr, prio, wrr, srr, qfq, tbf, htb take schedulers",
+            "lab.toml:3: topology.queue: drr is a scheduler, but a queue inside this scheduler takes only an AQM, such as droptail or codel; queues inside drr, prio, wrr, srr, qfq, tbf, htb take schedulers",
         ),
         (
             r#"flows = ["reno"]
 [topology]
 queue = "drr each=(sfq)""#,
-            "lab.toml:3: topology.queue: drr: each=(sfq) keeps queues of its own, of which the limit of drr cannot drop the longest; give limit=none or drop=arriving",
+            "lab.toml:3: topology.queue: drr: each=(sfq) keeps queues of its own, and the limit of drr cannot drop the longest of them; give limit=none or drop=arriving",
         ),
         (
             r#"flows = ["reno"]

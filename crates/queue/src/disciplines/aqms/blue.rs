@@ -268,7 +268,7 @@ mod tests {
             self.offer_to(view(packets, Waiting::Nothing), at(ms), tos)
         }
 
-        /// A link of 1000 packets a second under so many arrivals a second; returns the share of the random drops in
+        /// A link of 1000 packets a second under `arrivals` a second; returns the share of the random drops in
         /// the second half.
         fn run(&mut self, arrivals: u64, seconds: u64) -> f64 {
             let (mut waiting, mut served) = (0_u64, 0);

@@ -19,8 +19,8 @@
 //!
 //! Draws: first a position among the waiting packets (`Stream::below`), if any wait; then RED's own. Deviation from Linux: its
 //! array keeps the holes of dropped packets, so that it draws up to three times and then takes the head; here every waiting
-//! packet is as likely. A match drops both packets whether or not they are ECN-capable. Flows are told by their number, both
-//! directions alike. A shaper such as htb never asks an empty queue for a packet, so that Linux's average does not decay under one:
+//! packet is as likely. A match drops both packets whether or not they are ECN-capable. The number of a flow identifies it,
+//! in both directions. A shaper such as htb never asks an empty queue for a packet, so that Linux's average does not decay under one:
 //! that is `idle_decay=false`. The paper's variants that draw more packets, and Linux's filters, are not here.
 
 use super::red::{self, FloatRed, LinuxRed, RedParams, signed_float};
@@ -323,7 +323,7 @@ mod tests {
     }
 
     impl Bench {
-        /// A queue of so many packets of each flow in turn, with an average that has come to its length.
+        /// A queue of `packets` packets of each flow in turn, with an average that has come to its length.
         fn new(spec: &str, flows: u32, packets: u32) -> Bench {
             let mut bench = Bench {
                 choke: built::<Choke>(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),

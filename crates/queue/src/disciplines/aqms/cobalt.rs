@@ -47,7 +47,7 @@ params! {
         /// BLUE drops ECN-capable packets too; if not, it marks them.
         harddrop: bool = "true", source "sch_cake.c: the lack of ECN in BLUE is deliberate",
             where ecn is "true";
-        /// A wait below four times the time of so many bytes is not above target; dialect linux.
+        /// A wait shorter than four packets of this size take is not above target; dialect linux.
         mtu: Option<Bytes> = "1514B", range "1B".., source "sch_cake.c: psched_mtu, MTU and Ethernet header";
         /// What BLUE's probability grows by.
         increment: f64 = "0.00390625", range "0".."1", source "sch_cake.c: p_inc 1 << 24, 1/256";

@@ -447,7 +447,7 @@ impl CodelVars {
         self.after = After::Sent;
     }
 
-    /// So many packets of the queue were dropped by others: Linux's fq_codel adds them to the count.
+    /// Others dropped this number of packets of the queue: Linux's fq_codel adds them to the count.
     #[inline]
     pub fn on_evicted(&mut self, packets: u32) {
         if self.dialect == Dialect::Linux {
@@ -686,7 +686,7 @@ const fn is_negative(bits: u64) -> bool {
     bits & 0x8000_0000 != 0
 }
 
-/// One step of Newton's method towards 1 / sqrt(count): x' = x / 2 * (3 - count * x^2), in 32-bit fractions of which 16
+/// One step of Newton's method towards 1 / sqrt(count): x' = x / 2 * (3 - count * x^2), in 32-bit fractions. The upper 16
 /// bits are kept. Overflow wraps as in the kernel.
 fn newton_step(inverse_sqrt: u16, count: u32) -> u16 {
     let x = u64::from(inverse_sqrt) << 16;

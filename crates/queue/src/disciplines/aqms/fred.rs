@@ -17,7 +17,7 @@
 //!
 //! Left open, and read so: the queue is what waits, without the packet in transmission; a decay starts the time anew; the average moves
 //! before the departing packet is taken off its flow's count; `limit` comes last, and what it refuses changes nothing. Nothing is marked: none
-//! of the three does. Flows are told by their number, both directions alike. Packets that a scheduler takes out past the queue's own end are
+//! of the three does. The number of a flow identifies it, in both directions. Packets that a scheduler takes out past the queue's own end are
 //! found at the next arrival, and the flows counted anew.
 //!
 //! Draws: one for each packet that meets the random drops.
@@ -29,7 +29,7 @@ use sojourn_sim::{DropReason, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 
 params! {
-    /// Random early detection that goes by what each flow has in the queue.
+    /// Random early detection that looks at what each flow has in the queue.
     pub struct FredParams {
         /// Average queue at which random drops begin, and what one flow may have at most; `none` for a quarter of `limit`.
         min: Option<Packets> = "none", range "1p".., source "Lin & Morris 1997 as cited: min_th, a quarter of the buffer, or a round trip if that is less";
@@ -57,9 +57,9 @@ params! {
 /// The discipline.
 pub struct Fred {
     params: FredParams,
-    /// Lower threshold of the average.
+    /// Lower threshold of the average, in packets or bytes as `limit`.
     min: f64,
-    /// Upper threshold of the average.
+    /// Upper threshold of the average, in the same unit.
     max: f64,
     /// Average queue, in packets or bytes as the thresholds.
     average: f64,

@@ -9,7 +9,7 @@
 //!
 //! Left open, and read so: MSS is the size of the arriving packet, with its headers; p is at most 1; a flow is active while a packet of
 //! it has arrived in the last `window`, the arriving one included. Deviation: the paper has each flow's round-trip time carried in the
-//! IP header; here `rtt` is one for all. One uniform draw for every arrival. Flows are told by their number, both directions alike.
+//! IP header; here `rtt` is one for all. One uniform draw for every arrival. The number of a flow identifies it, in both directions.
 //! There is no public code of the authors; dialects of other simulators are not known.
 
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};

@@ -329,7 +329,7 @@ mod tests {
             self.red.on_enqueue(&meta, &view, &mut Cx { now, rng })
         }
 
-        /// Verdicts on so many arrivals, a millisecond apart, at a queue that stays as long.
+        /// Verdicts on `arrivals` arrivals, a millisecond apart, at a queue that stays as long.
         fn hold(&mut self, packets: u64, arrivals: u64) -> Vec<Verdict> {
             (0..arrivals)
                 .map(|ms| self.offer(at(ms), packets, SIZE, 0))

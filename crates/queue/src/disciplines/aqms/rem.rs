@@ -70,6 +70,7 @@ pub struct Rem {
     arrived: u64,
     /// Average arrivals per update, in packets.
     average: f64,
+    /// Price of the link, without a unit: a packet passes with probability `phi`^-price.
     price: f64,
     /// Probability that a packet is dropped or marked, 0 to 1.
     probability: f64,

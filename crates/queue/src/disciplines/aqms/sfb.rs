@@ -52,7 +52,7 @@ params! {
         buckets: u32 = "23", range "1".."65536", source "Feng et al. 2001: N 23 in the simulations";
         /// Packets in a full bin.
         bin_size: Packets = "13p", range "1p".."65535p", source "Feng et al. 2001: 1.5 / N of the buffer, 13 in the simulations (recalled)";
-        /// A packet is dropped when the least full of its bins has so many; dialect linux.
+        /// A packet is dropped when the least full of its bins has this number of packets; dialect linux.
         max: Option<Packets> = "none", range "1p".."65535p", source "sch_sfb.c has it alone";
         /// What the probability of a full bin grows by.
         increment: f64 = "0.005", range "0".."1", source "the authors' ns code as XNU's classq_sfb.c quotes it";
@@ -117,7 +117,7 @@ struct Core {
     steps: Steps,
     /// The set in use and the standby set.
     sets: [Set; 2],
-    /// Which one is in use.
+    /// The place of the one in use.
     current: usize,
     /// Draws the keys of the hashes.
     keys: Stream,
@@ -150,7 +150,9 @@ struct Set {
     /// How many keys came before it.
     key_number: u32,
     classes: Classifier,
+    /// Levels of bins.
     levels: u32,
+    /// Bins of a level.
     buckets: u32,
     /// The bins, level by level.
     bins: Vec<Bin>,

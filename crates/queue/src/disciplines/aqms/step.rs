@@ -5,8 +5,8 @@
 //! the delay of what leaves (dialect rfc9332); Linux 6.17's sch_dualpi2.c: a step at 1 ms (dialect linux). The RFCs and Linux were
 //! read; the paper's K was not: RFC 8257 only says that its section 3.4 suggests K > RTT C / 7, C in packets per second.
 //!
-//! A step marks every capable packet above `threshold` or `target`. A ramp marks none up to it, all from its upper end on, and in between
-//! so many that the sum of their probabilities is the number of marks: nothing is drawn (RFC 9332's recur()). Packets that are not
+//! A step marks every capable packet above `threshold` or `target`. A ramp marks none up to it and all from its upper end on. In between
+//! the number of marks is the sum of the probabilities of the packets: nothing is drawn (RFC 9332's recur()). Packets that are not
 //! ECN-capable pass and do not count; nothing is dropped but at `limit`.
 //!
 //! RFC 9332's ramp with a width of zero would mark at the threshold too; a step here marks above it, as RFC 8257 and Linux have it.
@@ -68,8 +68,9 @@ params! {
 pub struct Step {
     limit: Limit,
     by: By,
-    /// Marks nothing up to `low`, everything from `high` on; a step if they are equal.
+    /// Up to this it marks nothing. In packets, bytes or picoseconds, as `by` says.
     low: u64,
+    /// From this on it marks everything, in the unit of `low`. A step has `low` and `high` equal.
     high: u64,
     ramp: Ramp,
 }
@@ -192,7 +193,9 @@ impl Step {
 /// RFC 9332's recur(): true as often as the probabilities sum to.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Ramp {
+    /// Probability of a mark at the last packet, 0 to 1.
     pub(crate) probability: f64,
+    /// Sum of the probabilities since the last mark, 0 to 1.
     sum: f64,
 }
 

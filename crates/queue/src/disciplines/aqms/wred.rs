@@ -110,7 +110,7 @@ params! {
     /// Random early detection with thresholds for each class of packets.
     pub struct WredParams {
         /// What makes the class of a packet.
-        class: WredClass = "precedence", source "Cisco IOS: random-detect goes by IP precedence";
+        class: WredClass = "precedence", source "Cisco IOS: random-detect uses the IP precedence";
         /// Average queue at which random drops begin, for each class; the last is that of all others.
         min: Levels = "20p:22p:24p:26p:28p:31p:33p:35p", source "Cisco IOS random-detect precedence: (8 + precedence) / 16 of the greatest, of 40";
         /// Average queue beyond which all packets are dropped, for each class.
@@ -165,7 +165,7 @@ struct Core {
 struct Class {
     /// Lower threshold, in packets (cisco) or bytes (linux).
     min: u64,
-    /// Upper threshold, likewise.
+    /// Upper threshold, in the same unit.
     max: u64,
     /// Probability at `max`, 0 to 1.
     probability: f64,
@@ -179,20 +179,24 @@ struct Count {
     max_p_per_byte: u32,
     /// Packets since the last draw; `None` while the average is below `min`.
     packets: Option<u64>,
-    /// The draw that the next drop waits for.
+    /// Bytes above `min`, summed over packets, after which the next packet is dropped.
     drawn: u64,
 }
 
 enum Average {
     Cisco {
+        /// Average queue, in packets.
         value: f64,
+        /// Weight of the queue in its average, 0 to 1.
         weight: f64,
         idle: Idle,
     },
     Linux {
-        /// Scaled by 2^`wlog`.
+        /// Average queue, in bytes times 2^`wlog`.
         value: u64,
+        /// Binary logarithm of one over the weight.
         wlog: u32,
+        /// When the link found the queue empty, if no packet has come since.
         idle_since: Option<Time>,
         table: Option<Box<IdleTable>>,
     },

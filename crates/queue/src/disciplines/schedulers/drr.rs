@@ -135,6 +135,7 @@ enum Service {
 /// The discipline.
 pub struct Drr {
     dialect: Dialect,
+    /// Bytes that a queue gets in each turn.
     quantum: i64,
     limit: Option<Limit>,
     drop: DrrDrop,
@@ -156,6 +157,7 @@ struct Queue {
     in_turn: bool,
     /// It stands in the active list.
     listed: bool,
+    /// Number of the turn that it takes, in the order of turns.
     stamp: u64,
     // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
     child: Child,
@@ -740,11 +742,11 @@ mod tests {
         );
         assert_eq!(
             error("each=(sfq)"),
-            "drr: each=(sfq) keeps queues of its own, of which the limit of drr cannot drop the longest; give limit=none or drop=arriving"
+            "drr: each=(sfq) keeps queues of its own, and the limit of drr cannot drop the longest of them; give limit=none or drop=arriving"
         );
         assert_eq!(
             error("limit=none each=(tbf)"),
-            "drr: each=(tbf) holds packets back, for which drr does not wait; put drr inside it, or use prio"
+            "drr: each=(tbf) holds packets back, and drr does not wait for them; put drr inside it, or use prio"
         );
         assert!(
             error("each=(codel target=0s)").starts_with("codel: target: \"0s\" is out of range")

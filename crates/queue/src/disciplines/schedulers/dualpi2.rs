@@ -84,7 +84,7 @@ params! {
         /// Width of the ramp above `min_th`; zero for a step.
         range: Span = "400us", range "0s".."4s", source "RFC 9332, appendix A: range",
             acts "packets wait about so long in the L4S queue";
-        /// While so many packets or fewer wait in the L4S queue nothing is marked natively; in dialect linux a packet that finds fewer there is not.
+        /// Nothing is marked natively while at most this number of packets wait in the L4S queue; in dialect linux, while an arriving packet finds fewer there.
         th_len: u64 = "1", range "0".., source "RFC 9332, A.2: Th_len 1 packet";
         /// Which queue is served when both have packets.
         schedule: Between = "wrr", source "RFC 9332, A.2: a weighted scheduler is recommended";

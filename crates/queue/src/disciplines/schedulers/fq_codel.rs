@@ -127,7 +127,7 @@ impl Entry<NestingContext> for FqCodel {
         let (selector, mask) = (octet(class.0), octet(class.1));
         if selector & !mask != 0 {
             return Err(contradiction(
-                "ce_threshold_selector has bits that ce_threshold_mask has not; no packet would be marked",
+                "ce_threshold_selector has bits that ce_threshold_mask lacks; no packet would be marked",
             ));
         }
         let codel = codel_params(&params);

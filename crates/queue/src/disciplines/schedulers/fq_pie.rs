@@ -62,7 +62,7 @@ params! {
         burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST";
         /// Size of a usual packet.
         avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value",
-            acts "about twice as much waits, or the probability goes by sizes";
+            acts "about twice as much waits, or the probability depends on sizes";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "the draft, section 4.3: optional";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.

@@ -11,7 +11,7 @@
 //! The limit may be in bytes here: as many heads are dropped as it takes.
 //!
 //! Deviations: Linux hashes addresses, ports and protocol with siphash and a random key; here the class of `classify` is hashed
-//! by SplitMix64, of which the upper 32 bits count, with key 0 or, with `perturb`, one of the replication. Linux's jiffies begin anywhere,
+//! by the upper 32 bits of SplitMix64, with key 0 or, with `perturb`, one of the replication. Linux's jiffies begin anywhere,
 //! here at time zero. `each` is an addition; in Linux buckets are plain.
 
 use crate::child::{Backlog, Child};
@@ -45,7 +45,7 @@ params! {
         /// A flow that has sent nothing for longer is heavy no more.
         evict_timeout: Span = "1s", range "1us".."1000s", source "Linux sch_hhf.c: HZ",
             acts "a flow is heavy";
-        /// Turns of the light bucket are so many times those of the heavy one.
+        /// Turns of the light bucket are longer than those of the heavy one by this factor.
         non_hh_weight: u32 = "2", range "1".."1000", source "Linux sch_hhf.c: 2",
             acts "packets wait in both buckets";
         /// Resolution of the timeouts.

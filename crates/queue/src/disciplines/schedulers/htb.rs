@@ -40,7 +40,7 @@ params! {
         /// What tells the packets of one class from those of another.
         classify: Classify = "flow", source "sch_htb.c: filters; here one rule";
         /// Depth of the bucket of a rate.
-        burst: Bytes = "1600B", range "1B".."100MB", source "tc: rate over the timer frequency and 1600 bytes, of which the first is nothing with high resolution timers";
+        burst: Bytes = "1600B", range "1B".."100MB", source "tc: rate over the timer frequency, plus 1600 bytes; with high resolution timers only the latter";
         /// Depth of the bucket of a ceil.
         cburst: Bytes = "1600B", range "1B".."100MB", source "tc: as burst";
         /// Bytes that a class sends in a turn; none for its rate in bytes over `r2q`, from 1000 to 200000.
@@ -70,6 +70,7 @@ struct ClassText {
     selects: Vec<u32>,
     rate: Rate,
     ceil: Rate,
+    /// Priority of a leaf, 0 the first.
     prio: u8,
     burst: Option<Bytes>,
     cburst: Option<Bytes>,
@@ -264,6 +265,7 @@ pub struct Htb {
 }
 
 struct Class {
+    /// The place of its parent in the tree; none for the root.
     parent: Option<u32>,
     /// 0 for leaves, more for classes above others.
     level: usize,

@@ -4,8 +4,8 @@
 //! Linux net/sched/sch_prio.c with its default priomap, include/uapi/linux/pkt_sched.h and ip_tos2prio of net/ipv4/route.c as
 //! a router applies it to forwarded packets (dialect linux).
 //!
-//! Linux looks at the four bits of TOS that RFC 1349 gave a meaning, of which the lowest is now half of ECN: a packet without a
-//! codepoint of its own that is ECT(0) or CE goes to the last band, one that is Not-ECT or ECT(1) to the middle one.
+//! Linux looks at the four bits of TOS that RFC 1349 gave a meaning. The lowest of them is now half of ECN: a packet without a
+//! codepoint of its own goes to the last band if it is ECT(0) or CE, and to the middle one if it is Not-ECT or ECT(1).
 //!
 //! There is no limit over all bands, each has its own. An AQM that drops all that its band holds gives the turn to the next
 //! band, and so does a shaper in a band that holds back what it has. As in Linux, a band that has become empty is idle_reported so when it
@@ -39,7 +39,7 @@ params! {
         by: PrioBy = "precedence", source "RFC 791: precedence; RFC 2474, section 4.2.2: class selectors";
         /// Number of bands.
         bands: u32 = "8", range "1".."64", source "one for each precedence",
-            acts "`by` tells so many classes apart";
+            acts "`by` tells at least as many classes apart";
         /// What manages each band: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each, from band 0 on,
         /// the last for all beyond.
         each: Specs = "droptail limit=1000p", source "as droptail";

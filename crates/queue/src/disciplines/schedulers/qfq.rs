@@ -62,8 +62,11 @@ params! {
 
 /// The discipline.
 pub struct Qfq {
+    /// QFQ+, dialect linux.
     plus: bool,
+    /// Bytes of the largest packet.
     lmax: u64,
+    /// Most classes of an aggregate.
     most_classes: u32,
     weights: Weights,
     classifier: Classifier,
@@ -72,15 +75,19 @@ pub struct Qfq {
     /// Aggregates that take more classes, the newest last.
     open: Vec<usize>,
     groups: Vec<Group>,
-    /// Sets of groups by their state.
+    /// The set of groups in each state: bit i for group i.
     states: [u32; 4],
+    /// The slots of group 0 are 2^`shift` apart in virtual time.
     shift: u32,
+    /// Virtual time V, in units of 2^-30 bytes per unit of weight; it wraps round.
     v: u64,
+    /// V when groups became eligible last, in the same unit.
     old_v: u64,
+    /// Weights of all classes together.
     weight_sum: u64,
     /// One over that sum, in units of 2^-30: what V grows by with each byte.
     per_byte: u64,
-    /// The aggregate in service (QFQ+).
+    /// The place in `aggregates` of the aggregate in service (QFQ+).
     serving: Option<usize>,
     backlog: Backlog,
     each: Each,
@@ -88,23 +95,32 @@ pub struct Qfq {
 
 #[repr(C)]
 struct Class {
+    /// The place of its aggregate in `aggregates`.
     aggregate: usize,
+    /// Bytes that the class may still send in its turn within the aggregate.
     deficit: i64,
     // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
     child: Child,
 }
 
 struct Aggregate {
+    /// Weight of each of its classes.
     weight: u32,
+    /// Classes in it, with packets or without.
     classes: u32,
+    /// Its place in `groups`.
     group: usize,
     /// One over the weight of all its classes, in units of 2^-30.
     inverse: u64,
-    /// The greatest budget.
+    /// The greatest budget, in bytes.
     most: u64,
+    /// Budget at the beginning of its service, in bytes.
     initial: u64,
+    /// Bytes that it may still send in its service.
     budget: u64,
+    /// Start time S, in the unit of V.
     start: u64,
+    /// Finish time F, in the unit of V.
     finish: u64,
     active: Active,
 }
@@ -112,7 +128,9 @@ struct Aggregate {
 /// The classes of an aggregate that hold packets, in DRR's order.
 #[derive(Clone, Copy, Default)]
 struct Active {
+    /// Places in `Qfq::classes`, the first one in turn first; valid up to `count`.
     classes: [u32; MOST_CLASSES],
+    /// Classes that hold packets.
     count: usize,
 }
 
@@ -140,11 +158,17 @@ impl Active {
 }
 
 struct Group {
+    /// The start of its first slot, in the unit of V.
     start: u64,
+    /// `start` and two slots more, in the unit of V.
     finish: u64,
+    /// Slots are 2^`shift` apart in the unit of V.
     shift: u32,
+    /// The place of the first slot in `slots`.
     front: usize,
+    /// Slots with aggregates, counted from the first one: bit i for slot i.
     full: u32,
+    /// Aggregates in each slot, by their places in `aggregates`.
     slots: [Vec<usize>; SLOTS],
 }
 
@@ -154,11 +178,17 @@ const IR: usize = 1;
 const EB: usize = 2;
 const IB: usize = 3;
 
+/// Bits of the fraction of an inverse weight.
 const FRACTION_BITS: u32 = 30;
+/// The inverse weight 1.
 const ONE: u64 = 1 << FRACTION_BITS;
+/// Binary logarithm of the bytes of the largest packet.
 const LONGEST_SHIFT: u32 = 16;
+/// Number of the last group.
 const HIGHEST_INDEX: u32 = 24;
+/// Slots of a group.
 const SLOTS: usize = 32;
+/// The last slot that an aggregate is put into, counted from the first.
 const LAST_SLOT: u64 = 30;
 /// The most classes of an aggregate.
 const MOST_CLASSES: usize = 8;
@@ -297,7 +327,7 @@ impl Scheduler for Qfq {
         }
     }
 
-    /// Asked in vain, QFQ+ ends the service of the aggregate that it has sent the last packet of.
+    /// When no packet is left, QFQ+ ends the service of the aggregate that sent the last one.
     fn on_empty(&mut self, _: Time) {
         if let Some(index) = self.serving.take() {
             self.charge(index);

@@ -5,7 +5,7 @@
 //! a free buffer one is stolen from the longest queue. The paper was not at hand when this was written: its rules were taken from
 //! later papers and from the implementations. Open, and done here: the victim is the packet that came last; length is in the
 //! unit of the limit; of equally long queues the one seen first loses; the arriving packet does not count when the longest is
-//! chosen; with `quantum` a turn lasts until so many bytes are sent.
+//! chosen; with `quantum` a turn lasts until that number of bytes is sent.
 //!
 //! Where dialects leave the paper, `linux` as net/sched/sch_sfq.c and `ns2` as ns-2.35's sfq.cc:
 //!
@@ -61,7 +61,7 @@ params! {
         depth: Option<u32> = "none", range "1".."1000000", source "the paper: one limit over all queues";
         /// Queues that may hold packets at a time; dialect linux.
         flows: Option<u32> = "none", range "1".."1000000", source "the paper: any",
-            acts "so many queues have packets";
+            acts "as many queues have packets";
         /// Drop the packet at the head of a queue, not the one that came last; not in dialect ns2.
         headdrop: bool = "false", source "Linux sch_sfq.c: off";
         /// What manages each queue.
@@ -150,6 +150,7 @@ pub struct Sfq {
     /// Drops take the head of a queue.
     headdrop: bool,
     classes: Classifier,
+    /// Number of buckets.
     buckets: u64,
     queues: Vec<Queue>,
     /// Queues that hold packets, the one whose turn it is first.
@@ -169,7 +170,7 @@ pub struct Sfq {
 
 #[repr(C, align(64))]
 struct Queue {
-    /// What it may still send in its turn, in the unit of `quantum`.
+    /// What it may still send in its turn, in bytes; in dialect linux in units of 8 bytes.
     allotment: i64,
     /// It stands in the round.
     listed: bool,

@@ -128,10 +128,13 @@ impl ParamValue for Assign {
 
 /// The discipline.
 pub struct Srr {
+    /// Dialect ns2.
     ns2: bool,
+    /// Bytes that a queue may send in a visit.
     quantum: i64,
     weights: Weights,
     limit: Option<Limit>,
+    /// Most packets of a queue; dialect ns2.
     queue_limit: u64,
     classes: Classifier,
     assign: Assign,
@@ -166,6 +169,7 @@ struct Queue {
     in_turn: bool,
     /// It stands in the matrix.
     listed: bool,
+    /// Each bit that is 1 puts the queue into the column of that bit.
     weight: u32,
     /// Its element in the column of the least value; the others follow.
     first_node: u32,
@@ -174,14 +178,19 @@ struct Queue {
 }
 
 struct Node {
+    /// The place of the queue in `queues`.
     queue: u32,
+    /// The element before it in its column, or [`NONE`].
     previous: u32,
+    /// The element after it in its column, or [`NONE`].
     next: u32,
 }
 
 #[derive(Clone, Copy)]
 struct Column {
+    /// The first element, or [`NONE`].
     head: u32,
+    /// The last element, or [`NONE`].
     tail: u32,
 }
 

@@ -72,14 +72,18 @@ enum Bucket {
         rate: u64,
         /// Bits times 10^12.
         depth: u128,
+        /// What is in it, in the unit of `depth`.
         tokens: u128,
+        /// When tokens were counted last.
         checked: Time,
     },
     Linux {
         cost: PschedRate,
-        /// Nanoseconds.
+        /// Nanoseconds of sending.
         depth: i64,
+        /// What is in it, in nanoseconds of sending.
         tokens: i64,
+        /// When tokens were counted last, in nanoseconds.
         checked: i64,
     },
 }
@@ -275,7 +279,7 @@ impl Entry<NestingContext> for Tbf {
             (None, Some(Limit::Packets(packets))) => line
                 .bytes("limit", Bytes::new(packets.get() * params.mtu.get()))
                 .note(&format!(
-                    "limit={packets}: tc counts bytes, here so many of the largest packets"
+                    "limit={packets}: tc counts bytes, here those of this number of the largest packets"
                 )),
             (None, None) => line.note("limit=none: tc requires a limit or a latency"),
         })

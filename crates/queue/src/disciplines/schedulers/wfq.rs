@@ -113,7 +113,7 @@ enum Rules {
 struct Fluid {
     /// By their last tag, or an earlier one: not above the last.
     flows: Ordered,
-    /// Of all of them together; zero without any.
+    /// Weight of all of them together; zero without any.
     weight: u64,
     /// Up to when virtual time has been followed, at which rate.
     until: Time,
@@ -124,7 +124,9 @@ struct Fluid {
 struct Queue {
     /// The tag of the packet that came last, within `epoch`.
     last: u128,
+    /// Number of the busy period in which `last` counts.
     epoch: u32,
+    /// Share of the flow, relative to the others.
     weight: u32,
     /// Its place among the flows that are backlogged in the fluid system of `epoch`, or [`NOWHERE`].
     in_fluid: u32,
@@ -137,12 +139,15 @@ struct Queue {
 /// What dialect ns2 has for a queue.
 #[derive(Default)]
 struct Line {
+    /// The class whose line it is.
     class: u64,
-    /// The packet at the head of the line, and its bytes.
+    /// The packet at the head of the line.
     packet: List,
+    /// Bytes of that packet.
     bytes: u32,
-    /// Its start time, or the last finish time without one, and its time of transmission.
+    /// Start time of that packet, in seconds; without one the last finish time.
     start: f64,
+    /// Time of transmission of that packet, in seconds.
     service: f64,
 }
 

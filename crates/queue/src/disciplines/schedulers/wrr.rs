@@ -65,6 +65,7 @@ pub struct Wrr {
 
 #[repr(C)]
 struct Queue {
+    /// Packets that it may send in a cycle.
     weight: u32,
     /// Packets sent in its turn (plain) or in `cycle` (interleaved).
     sent: u32,

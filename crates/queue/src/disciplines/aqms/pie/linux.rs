@@ -16,6 +16,7 @@ pub(super) struct LinuxPie {
     pub(super) beta: u64,
     /// Largest probability at which packets are marked, in units of 2^-56.
     pub(super) mark_p: u64,
+    /// Bytes of a usual packet.
     pub(super) mtu: u64,
     /// Drop probability, in units of 2^-56.
     pub(super) probability: u64,

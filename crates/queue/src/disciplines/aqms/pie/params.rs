@@ -20,7 +20,7 @@ params! {
             acts "packets would be dropped before it has passed";
         /// Size of a usual packet.
         avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value",
-            acts "about twice as much waits, or the probability goes by sizes";
+            acts "about twice as much waits, or the probability depends on sizes";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "RFC 8033, section 5.1: optional";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.

@@ -26,13 +26,13 @@ pub(crate) struct FloatRed {
     pub(super) settled: bool,
     /// Lower threshold, in the unit of the queue; NaN while it is automatic and not settled.
     pub(crate) min: f64,
-    /// Upper threshold, likewise.
+    /// Upper threshold, in the unit of the queue; NaN likewise.
     pub(crate) max: f64,
     /// Weight of the queue in its average; NaN likewise.
     pub(super) weight: f64,
     /// Average from which every packet is dropped: `max`, or twice that with gentle.
     pub(super) ceiling: f64,
-    /// `max_p` is not lowered below this.
+    /// Probability below which `max_p` is not lowered.
     pub(super) bottom: f64,
     /// Rate for idle times, in bits per second.
     pub(super) rate: u64,

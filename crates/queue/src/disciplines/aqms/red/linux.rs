@@ -28,7 +28,7 @@ pub(crate) struct LinuxRed {
     pub(super) max_p_per_byte: u32,
     /// Packets since the last draw; -1 while the average is below `min`.
     pub(crate) count: i64,
-    /// The draw that the next drop waits for.
+    /// The draw that the next drop waits for: bytes above `min` (CHOKe: packets), summed over packets.
     pub(crate) drawn: u64,
     pub(crate) idle: Idle,
 }

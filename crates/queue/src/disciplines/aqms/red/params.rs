@@ -27,7 +27,7 @@ params! {
         /// Let at least 1/p packets pass between drops; dialects other than linux.
         wait: bool = "false", source "Floyd & Jacobson 1993, figure 2";
         /// Mark ECN-capable packets instead of dropping them.
-        ecn: bool = "false", source "Linux sch_red; the paper marks where the transport can be told";
+        ecn: bool = "false", source "Linux sch_red; the paper marks where the transport understands marks";
         /// With `ecn`, drop all packets above the upper threshold, ECN-capable ones too; dialects other than ns2.
         harddrop: bool = "false", source "Floyd & Jacobson 1993, figure 2: marks",
             where ecn is "true",

@@ -41,6 +41,7 @@ pub(super) struct LinkLayer {
 pub(super) struct Pace {
     /// Nanoseconds per byte, times 2^`shift`.
     pub(super) ns: u64,
+    /// Binary logarithm of the scale of `ns`.
     pub(super) shift: u32,
 }
 
