@@ -78,7 +78,7 @@ params! {
 rules! {
     /// Where dialects leave the RFC.
     struct Rules of Dialect {
-        /// How the time is told and compared.
+        /// How times are read and compared.
         clock: Clock, "clock" {
             Rfc8289 = Clock::Picoseconds, "exact";
             Linux = Clock::WrappingTicks, "ticks of 1.024 us, 32 bits that wrap";
