@@ -9,25 +9,21 @@ struct Datagram {
 }
 
 fn main() {
-    let options = Options::default();
-    let mut queue: Queue<Datagram> =
-        Queue::build("fq_codel limit=500p", &options).expect("a queue");
+    let built = Queue::build("fq_codel limit=500p", &Options::default());
+    let mut queue: Queue<Datagram> = built.expect("a queue");
     let (mut free, mut sent, mut marked, mut last) = (Time::ZERO, [0, 0], 0, 0);
     for number in 0..20_000 {
         // Flow 0 sends a datagram every 0.6 ms, flow 1 every sixth time.
         let now = Time::ZERO + Span::from_us(600) * u64::from(number);
-        // What leaves before.
         while free <= now
             && let Some(out) = queue.dequeue(free)
         {
-            // The link sends 1500 bytes in 1.2 ms.
-            free += Span::from_us(1200);
+            free += Span::from_us(1200); // 1500 bytes
             sent[usize::from(out.item.flow == 1)] += 1;
             marked += u32::from(out.marked.is_some());
             last = out.item.payload.number;
         }
-        // If nothing waited, the link is still free.
-        free = free.max(now);
+        free = free.max(now); // Nothing waited.
         for flow in 0..=u32::from(number % 6 == 0) {
             let item = Item {
                 flow,
@@ -37,9 +33,6 @@ fn main() {
             queue.enqueue(now, item).expect("a packet");
         }
     }
-    let dropped = queue.take_dropped().len();
-    let waiting = queue.len();
-    println!(
-        "sent {sent:?} up to number {last}, {marked} marked, {dropped} dropped, {waiting} wait"
-    );
+    let (dropped, wait) = (queue.take_dropped().len(), queue.len());
+    println!("sent {sent:?} to number {last}, {marked} marked, {dropped} dropped, {wait} wait");
 }
