@@ -431,7 +431,8 @@ queue = "sfq each=(drr)""#,
             r#"flows = ["reno"]
 [topology]
 queue = "drr each=(sfq)""#,
-            "lab.toml:3: topology.queue: drr: each=(sfq) keeps queues of its own, of which the limit of drr cannot drop the longest; give limit=none or drop=arriving",
+            "lab.toml:3: topology.queue: drr: each=(sfq) keeps queues of its own, of \
+             which the limit of drr cannot drop the longest; give limit=none or drop=arriving",
         ),
         (
             r#"flows = ["reno"]
