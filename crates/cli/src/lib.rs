@@ -9,30 +9,21 @@
 )]
 
 mod args;
-mod bench;
-mod catalogue;
 mod command;
+mod commands;
 mod docs;
+mod execute;
 mod failure;
-mod files;
 mod interrupt;
 mod make;
 mod output;
-mod replay;
-mod report;
-mod rerun;
-mod run;
 mod show;
-mod study;
-mod tc;
-mod trace;
-mod validate;
-mod vectors;
 
-pub use report::Draw;
+pub use execute::Draw;
 
-use args::{Cli, Command};
 use clap::Parser;
+use commands::Cli;
+use execute::Execute;
 use failure::Failure;
 use std::ffi::OsString;
 
@@ -71,33 +62,12 @@ where
         }
     };
     interrupt::listen();
-    match dispatch(cli.command, draw) {
+    match cli.command.execute(draw) {
         Ok(()) | Err(Failure::Closed) => 0,
         Err(Failure::Differs) => 1,
         Err(Failure::Lab(error)) => {
             output::say(&error.to_string());
             interrupt::status_of(&error)
         }
-    }
-}
-
-fn dispatch(command: Command, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
-    match command {
-        Command::Run(args) => run::run(&args),
-        Command::Dumbbell(args) => run::dumbbell(&args),
-        Command::Study(args) => study::study(&args),
-        Command::Rerun(args) => rerun::rerun(&args),
-        Command::Report(args) => report::report(&args, draw),
-        Command::List(args) => catalogue::list(&args),
-        Command::Show(args) => catalogue::show(&args),
-        Command::Init(args) => files::init(&args),
-        Command::Schema(args) => files::schema(&args),
-        Command::Docs(args) => files::docs(&args),
-        Command::Replay(args) => replay::replay(&args),
-        Command::Vectors(command) => vectors::vectors(&command),
-        Command::Validate(args) => validate::validate(&args),
-        Command::Trace(command) => trace::trace(&command),
-        Command::Tc(args) => tc::tc(&args),
-        Command::Bench(args) => bench::bench(&args),
     }
 }

@@ -284,7 +284,7 @@ impl ResultDir {
         };
         write().inspect_err(|_| {
             for path in &written {
-                // The first error is the one to tell; without its record, a file counts for nothing.
+                // The first error is the one to tell; without its record, a file does not count.
                 let _ = fs::remove_file(path);
             }
         })
@@ -520,7 +520,7 @@ impl ResultSet {
             .map(|run| &run.outcome)
     }
 
-    /// Whether a point has nothing to estimate: it was told that nothing is random, or all its replications came out the same.
+    /// Whether a point has nothing to estimate: the study says that nothing in it is random, or all its replications came out the same.
     pub fn is_exact(&self, point: &PointInfo) -> bool {
         let mut runs = self.of_point(point.point);
         let first = runs.next();
@@ -646,7 +646,7 @@ fn look(path: &Path) -> Result<Found> {
         names.push(entry.file_name().to_string_lossy().into_owned());
     }
     names.sort();
-    // Results that lost their manifest are told by their checksums; each run has its own proof of what it is of.
+    // Results that lost their manifest are known by their checksums; each run has its own proof of what it is of.
     let lost = names.iter().any(|name| name == CHECKSUM_FOLDER);
     let ours = |name: &str| {
         is_temporary(name)

@@ -76,7 +76,7 @@ impl Hold {
                 Attempt::NoLocks => return Ok(hold),
             }
         }
-        // Who is told of a directory in use is not told of itself.
+        // A message on a directory in use does not name the process that gets it.
         let refused = |hold: Hold| {
             drop(hold);
             Err(in_use(dir))

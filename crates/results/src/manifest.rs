@@ -368,7 +368,7 @@ impl PointInfo {
     }
 }
 
-/// Differences of two scenarios that are told.
+/// Differences of two scenarios that a message names.
 const MOST_DIFFERENCES: usize = 4;
 
 /// What a scenario is called and how often it runs does not change a run.

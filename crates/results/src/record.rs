@@ -1,6 +1,6 @@
 //! What says that a run is whole: `checksums/p003-r07.json`, written when all files of the run are there.
 //!
-//! It lists every file of the run with its checksum, and says of which scenario the run is. A file that is missing or was
+//! It lists every file of the run with its checksum, and names the scenario of the run. A file that is missing or was
 //! altered since is so found, as is a run of another study under the same number. Checksums are XXH64 with seed 0, as
 //! `xxhsum -H1` prints them: they find accidents, not forgeries.
 

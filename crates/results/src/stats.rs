@@ -200,7 +200,7 @@ fn size(values: &[f64]) -> f64 {
     to_f64(count(values))
 }
 
-/// A number with so many significant digits, without trailing zeros, as C's `%.6g` and C++ streams print it.
+/// A number with a given number of significant digits, without trailing zeros, as C's `%.6g` and C++ streams print it.
 pub fn significant(value: f64, digits: u64) -> String {
     let digits = usize::try_from(digits.clamp(1, 17)).unwrap_or(17);
     let scientific = format!("{value:.*e}", digits - 1);

@@ -5,7 +5,7 @@
 //! traffic. Both give [`table::TraceTable`]s. [`analyse`] finds out by the file's content which it is.
 //!
 //! What is kept grows with the nodes, links, flows and conversations of a trace, with the packets under way and with the steps of the
-//! time series, never with its lines. A packet of which nothing was read for longer than [`Options::horizon`] is taken for lost and
+//! time series, never with its lines. A packet that was not read of for longer than [`Options::horizon`] is taken for lost and
 //! forgotten.
 
 mod analysis;
@@ -14,18 +14,16 @@ pub mod column;
 pub mod dialogue;
 pub mod event;
 pub mod events;
+pub mod form;
 pub mod format;
 pub mod frame;
 pub mod given;
 pub mod heading;
 pub mod input;
 pub mod moments;
-pub mod ns2;
-pub mod ns3;
 pub mod number;
 mod order;
 pub mod output;
-pub mod pcap;
 mod series;
 pub mod table;
 

@@ -1,8 +1,6 @@
 //! One run with every packet's events written as a trace.
 
-mod ns2;
-mod parquet;
-mod pcapng;
+mod format;
 mod scene;
 mod sink;
 
@@ -12,8 +10,9 @@ use std::sync::atomic::AtomicBool;
 
 use sojourn_sim::trace::Merged;
 
-pub use self::parquet::columns as parquet_columns;
-pub use self::sink::TraceFormat;
+pub use self::format::TraceFormat;
+pub use self::format::parquet::columns as parquet_columns;
+pub use self::sink::Form;
 
 use scene::Scene;
 use sink::Sink;
@@ -69,17 +68,7 @@ pub fn run_written_unless(
         |compiled| {
             let scene = Scene::of(compiled, links);
             let written: Vec<bool> = scene.links.iter().map(|link| link.chosen).collect();
-            let sink = match format {
-                TraceFormat::Ns2 | TraceFormat::Ns2Exact => {
-                    Ok(Box::new(ns2::Lines::new(scene, format, out)) as Box<dyn Sink>)
-                }
-                TraceFormat::Pcapng => {
-                    pcapng::Capture::new(scene, out).map(|sink| Box::new(sink) as Box<dyn Sink>)
-                }
-                TraceFormat::Parquet => {
-                    parquet::Rows::new(scene, out).map(|sink| Box::new(sink) as Box<dyn Sink>)
-                }
-            };
+            let sink = (format.form().open)(scene, out);
             *state.borrow_mut() = sink.map(Some);
             let state = &state;
             Merged::new(compiled.lag(), move |record| {

@@ -181,7 +181,7 @@ fn put_by_flow<V>(
     Ok(())
 }
 
-/// A text that lives as long as the program: names of disciplines and dialects, of which there are few.
+/// A text that lives as long as the program: names of disciplines and dialects; there are few.
 fn interned(text: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -93,7 +93,7 @@ impl Statistic {
     }
 }
 
-/// Transfers that are told of by their own size: pages are not.
+/// Transfers that tables show by their own size: not pages.
 pub fn of_one_size(transfer: &TransferOutcome) -> bool {
     transfer.kind != TransferKind::Page
 }

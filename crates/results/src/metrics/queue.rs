@@ -278,7 +278,7 @@ fn by_reason(all: &mut Vec<Metric>) {
     }));
 }
 
-/// The packets of which a share is lost or marked. What waits when the measured time begins is not received in it, but is sent, dropped or
+/// The packets that a share of losses or marks is taken of. What waits when the measured time begins is not received in it, but is sent, dropped or
 /// marked in it: where that matters, what left is more than what came.
 fn passed(queues: &[&QueueOutcome]) -> f64 {
     let left = sum(queues, |q| q.totals.dequeued + q.totals.dropped());

@@ -92,7 +92,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// What a test says of the first point of which it says anything, and at how many points it does.
+    /// What a test says of the first point that it has something to say of, and at how many points it has.
     pub(super) fn at_points(&self, test: impl Fn(&Seen<'a>) -> Option<String>) -> Option<String> {
         let said = |point: &'a Seen<'a>| Some((point, test(point)?));
         let found: Vec<(&Seen<'_>, String)> = self.points.iter().filter_map(said).collect();

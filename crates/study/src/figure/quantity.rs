@@ -15,7 +15,7 @@ pub(crate) const MAIN: [&str; 7] = [
 ];
 /// The quantities that are drawn over time first, where they were recorded, and the titles of their figures: the main ones before
 /// the others.
-pub(crate) const OVER_TIME: [(&str, &str); 17] = [
+pub(crate) const OVER_TIME: &[(&str, &str)] = &[
     ("sojourn_s", "Sojourn time over time"),
     ("backlog_packets", "Backlog over time"),
     ("throughput_bps", "Throughput over time"),

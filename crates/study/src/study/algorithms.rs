@@ -6,7 +6,7 @@ use sojourn_scenario::model::Scenario;
 use sojourn_scenario::reader::resolve_queue;
 use sojourn_units::{ParamInfo, Params, Spec};
 
-/// Tells what runs in a scenario, each with dialect and parameters; what runs several times may be told several times.
+/// Gives what runs in a scenario, each with dialect and parameters; what runs several times may come several times.
 pub(super) fn add_algorithms(
     add: &mut dyn FnMut(Algorithm),
     scenario: &Scenario,

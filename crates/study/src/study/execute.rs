@@ -36,7 +36,7 @@ pub struct Options<'a> {
     pub shard: Option<Shard>,
     /// Others are kept out of the directory until [`Executed::hold`] is dropped, for more to be written into it.
     pub hold: bool,
-    /// Is told of every run that ended, on the calling thread.
+    /// Receives news of every run that ended, on the calling thread.
     pub progress: Option<&'a mut dyn FnMut(&Progress)>,
     /// Once true, no run is begun any more; the study ends as interrupted. A runner that looks at the same flag ends the runs
     /// under way.
@@ -283,7 +283,7 @@ fn is_of_user(error: &LabError) -> bool {
     !matches!(error.kind(), LabErrorKind::Bug | LabErrorKind::Interrupted)
 }
 
-/// The error of a study that was told to stop: what is kept of it, and how to go on.
+/// The error of a study that was stopped: what is kept of it, and how to go on.
 fn interrupted(progress: &Progress, dir: Option<&ResultDir>) -> LabError {
     let (done, total) = (progress.done, progress.total);
     let (kept, remedy) = match dir {

@@ -66,7 +66,7 @@ params! {
         of: Option<String> = "none", source "bottleneck for metrics of queues, forward for metrics of flows";
         /// Published values stand beside.
         published: bool = "false", source "Sojourn's choice";
-        /// Values are printed with so many significant digits, and a footnote says how many of the published ones they equal.
+        /// Significant digits with which values are printed; a footnote says how many of the published ones they equal.
         exact: Option<u64> = "none", range "1".."17", source "Sojourn's choice";
     }
 }

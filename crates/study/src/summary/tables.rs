@@ -32,7 +32,7 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
         (false, _) => tables.extend(differences(wanted, &comparisons)),
     }
     tables.extend(transfers::table(wanted));
-    // A study says of which receivers it speaks.
+    // A study names the receivers that it speaks of.
     tables.extend(receivers::table(wanted).filter(|_| !chosen));
     tables
 }

@@ -122,7 +122,7 @@ impl Usual<'_> {
             )
         };
         let mut all = Vec::new();
-        for (quantity, title) in OVER_TIME {
+        for &(quantity, title) in OVER_TIME {
             let caption = match quantity {
                 "phase" => format!("{CAPTION} {PHASES}"),
                 WITH_THRESHOLD => format!("{CAPTION} Dashed: slow start thresholds."),

@@ -44,7 +44,7 @@ fn acknowledgements_carry_the_codepoint_of_their_flow() {
         );
         let outcome = run(&scenario(&text), 0).expect("a run");
         let flow = &outcome.flows[0];
-        // Milliseconds, of which 10 are propagation.
+        // Milliseconds; 10 of them are propagation.
         flow.replies_delay_sum / u128::from(flow.replies) / 1_000_000_000
     };
     let (marked, unmarked) = (of("dscp=46"), of(""));

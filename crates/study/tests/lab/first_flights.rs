@@ -102,7 +102,7 @@ const fn quic(flow: &'static str, after_loss: usize) -> Row {
     }
 }
 
-/// The flight that follows so many packets of the handshake of more than 60 bytes and begins so many seconds into the run or later: what
+/// The flight that follows a number of packets of the handshake of more than 60 bytes and begins a number of seconds into the run or later: what
 /// leaves within nine tenths of a round trip.
 fn flight(flow: &str, lost: &str, (large, from): (usize, f64)) -> Flight {
     let text = format!(

@@ -91,7 +91,7 @@ fn scenario(row: &Row, phase: usize) -> Scenario {
     scenario_of(row, phase + 1, 13.7 + 1.37 * real(phase))
 }
 
-/// The row with its echo from so many milliseconds on. The base round trip is that of a full segment, transmission included.
+/// The row with its echo from a number of milliseconds on. The base round trip is that of a full segment, transmission included.
 pub(crate) fn scenario_of(row: &Row, seed: usize, echo: f64) -> Scenario {
     let Row {
         queue, flows, rate, ..

@@ -1,7 +1,7 @@
 //! The window of one connection in dialect linux beside that of Linux 6.1 itself, for each module of congestion control that has its arithmetic here.
 //!
 //! Through a drop-tail queue of a bandwidth-delay product at 10 Mbps and 80 ms; `tests/data/linux-6.1/README.md` tells of the traces. Compared is, every 7 ms,
-//! whether the window here, with the echo of Linux's run beside it, lies between the least and the greatest of Linux's within so many milliseconds, give or take a part of it and two segments.
+//! whether the window here, with the echo of Linux's run beside it, lies between the least and the greatest of Linux's within the row's milliseconds, give or take a part of it and two segments.
 
 use crate::linux_tcp::{rows, scenario_of};
 use crate::support::data;
@@ -60,7 +60,7 @@ fn agreement(module: &str, until: usize, within: usize, part: f64) -> f64 {
     agree / all
 }
 
-/// Modules whose windows part from Linux's. HighSpeed counts acknowledgements, of which there are about a hundredth more here, so that each loss comes earlier
+/// Modules whose windows part from Linux's. HighSpeed counts acknowledgements. There are about a hundredth more here, so that each loss comes earlier
 /// than Linux's by that. Hybla opens its window eightfold per round trip at first, and Linux's receiver does not open its own so fast; the cycles that follow
 /// are as long as Linux's and as high, and come at other times.
 const PART: [&str; 2] = ["highspeed", "hybla"];

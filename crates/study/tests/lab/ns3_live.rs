@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Events of a block, of which the table has a digest.
+/// Events of a block; the table has a digest of each.
 const BLOCK: usize = 1000;
 
 /// A case: the bottleneck with its queue, and flows of a kind that start then (ns).

@@ -9,7 +9,7 @@ use crate::support::scenario;
 
 /// Nanoseconds, packet by packet, of what `gaps` (ms) and opportunities of `size` bytes do to packets of `bytes` that come every
 /// `every` ns: how many are sent before `end`, and the sum of their times until then. Written from mm-link(1), not from the engine:
-/// each opportunity sends up to so many bytes of what waits, and what nothing uses is lost.
+/// each opportunity sends up to a given number of bytes of what waits, and what nothing uses is lost.
 fn oracle(
     gaps: &[u64],
     size: u64,

@@ -18,7 +18,7 @@ fn outcome(text: &str) -> RunOutcome {
     read(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A star: `s - r`, `t - r`, and `r - m1`, `r - m2`... to so many members. Seconds of the run and of the warm-up.
+/// A star: `s - r`, `t - r`, and `r - m1`, `r - m2`... to each of the members. Seconds of the run and of the warm-up.
 fn star(members: usize, (duration, warmup): (u64, u64)) -> String {
     let mut text = format!(
         "[run]\nduration = \"{duration}s\"\nwarmup = \"{warmup}s\"\ndeterministic = true\n[[groups]]\nname = \"call\"\n"
@@ -269,7 +269,7 @@ fn a_session_has_several_senders_each_reported_by_all() {
         assert!(told.receiver_reports > 150, "{}: {told:?}", own.name);
         assert_eq!((told.reported_lost, media(own).played.lost), (0, 0));
     }
-    // Each sender is told of by two members and by the other sender.
+    // Two members and the other sender report on each sender.
     for flow in &outcome.flows {
         let told = media(flow).reported;
         let by_members: u64 = (outcome.receivers.iter())

@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// A study of so many factors with so many levels each.
+/// A study of factors with these numbers of levels.
 fn crossed(factors: &[usize], replications: u64) -> String {
     let mut text = format!(
         "flows = [\"reno\"]\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\nstart_spread = \"0s\"\n\

@@ -227,7 +227,7 @@ fn whatever_is_recorded_is_drawn() {
             .is_some_and(|text| text.contains("Of 11 queues"))
     );
     assert_eq!(labels(of("throughput-bps-time")), 12);
-    // Of so many, the main ones come first and stay in sight; states are steps.
+    // Of this many, the main ones come first and stay in sight; states are steps.
     let folded: Vec<bool> = figures.iter().map(|figure| figure.folded).collect();
     let open = folded.iter().filter(|folded| !**folded).count();
     assert!(folded.is_sorted() && open < 10, "{folded:?}");

@@ -1,5 +1,5 @@
 //! Traces that are cut off, mixed up or damaged: an error with its place, or with `lenient` a counted skip; never a panic, never less
-//! than the truth without a word.
+//! than the truth silently.
 
 use sojourn_scenario::LabError;
 use sojourn_traces::read::format::{Family, Format};
@@ -279,7 +279,7 @@ fn records(bytes: &[u8]) -> Vec<usize> {
     all
 }
 
-/// The trace with one time replaced, and where that is told.
+/// The trace with one time replaced, and the place that the error names.
 fn with_time(format: Format, bytes: &[u8], at: usize, late: bool) -> (Vec<u8>, String) {
     if format == Format::Pcap {
         let (mut copy, begin) = (bytes.to_vec(), records(bytes)[at]);

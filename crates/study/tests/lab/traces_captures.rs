@@ -44,7 +44,7 @@ fn udp(port: u16, payload: &[u8]) -> Vec<u8> {
     datagram
 }
 
-/// A TCP segment with so many bytes of payload.
+/// A TCP segment with a given number of bytes of payload.
 fn tcp(payload: usize) -> Vec<u8> {
     let mut segment = vec![
         0, 1, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0,
@@ -67,7 +67,7 @@ fn ethernet(kind: u16, payload: &[u8]) -> Vec<u8> {
 
 const IPV4: u16 = 0x0800;
 
-/// A pcap file of frames, of which at most `snap` bytes each were captured.
+/// A pcap file of frames; at most `snap` bytes of each were captured.
 fn pcap(link_type: u32, frame: &[u8], snap: usize) -> Vec<u8> {
     let mut file = Vec::new();
     for word in [0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, link_type] {
@@ -85,7 +85,7 @@ fn pcap(link_type: u32, frame: &[u8], snap: usize) -> Vec<u8> {
     file
 }
 
-/// A pcapng file whose interface counts time in so many units per second, `if_tsresol` saying so, and adds an offset.
+/// A pcapng file whose interface counts time in a given number of units per second, `if_tsresol` saying so, and adds an offset.
 fn pcapng(big: bool, resolution: u8, units: u64, offset: Option<u64>) -> Vec<u8> {
     let order = |mut bytes: Vec<u8>| {
         if big {

@@ -221,7 +221,7 @@ fn tshark_counts_what_a_capture_of_tcpdump_gives() {
     );
 }
 
-/// The capture with its times later by so many microseconds, without every `n`th packet.
+/// The capture with its times later by `later` microseconds, without every `n`th packet.
 fn elsewhere(bytes: &[u8], later: u32, n: usize) -> Vec<u8> {
     let mut copy = bytes[..24].to_vec();
     let (mut at, mut number) = (24, 0);

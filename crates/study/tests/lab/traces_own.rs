@@ -224,7 +224,7 @@ fn a_capture_has_what_every_link_sent_and_dropped() {
         for queue in &outcome.queues {
             let at = row(interfaces, &[("interface", &queue.link)]).unwrap();
             assert_eq!(count(interfaces, at, "packets"), queue.sent_packets);
-            // A SYN has options, of which the sizes of a simulation know nothing.
+            // A SYN has options. The sizes of a simulation know nothing of them.
             let longer = count(interfaces, at, "bytes") - queue.sent_bytes;
             assert!(
                 longer <= 12 * u64::try_from(outcome.flows.len()).unwrap(),

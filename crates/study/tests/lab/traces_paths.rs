@@ -1,4 +1,4 @@
-//! Two captures of the same packets, of which some were lost on the way: what is known of each.
+//! Two captures of the same packets, some of them lost on the way: what is known of each.
 
 use proptest::collection::btree_set;
 use proptest::prelude::*;
@@ -68,8 +68,8 @@ fn packets_without_identification_are_known_by_their_content() {
     }
 }
 
-/// A pcap file of UDP packets over IPv4 without identification unless it has one: time in microseconds, identification and payload, of which
-/// `kept` bytes were captured.
+/// A pcap file of UDP packets over IPv4 without identification unless it has one: time in microseconds, identification and payload;
+/// `kept` bytes of it were captured.
 fn pcap(packets: &[(u32, u16, Vec<u8>)], kept: usize) -> Vec<u8> {
     let mut file = Vec::new();
     for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101] {
@@ -158,7 +158,7 @@ fn equal_packets_have_delays_where_none_is_lost_and_none_where_some_are() {
     let paths = analysis.table("paths").unwrap();
     assert_eq!(count(paths, "untold_packets"), 180);
     assert!(
-        analysis.remarks[0].contains("cannot be told"),
+        analysis.remarks[0].contains("is not known"),
         "{:?}",
         analysis.remarks
     );

@@ -1,4 +1,4 @@
-//! What an analysis is told, and what it gives.
+//! The options of an analysis, and what it gives.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::frame::Tunnels;
 use super::input::Skipped;
 use super::table::TraceTable;
 
-/// What an analysis is told.
+/// The options of an analysis.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The format; found by content unless given.

@@ -121,7 +121,7 @@ impl Names {
         [self.nodes.len(), self.links.len(), self.flows.len()]
     }
 
-    /// The first so many of each.
+    /// The first of each, as many as given.
     fn first([nodes, links, flows]: [usize; 3], names: &Names) -> Names {
         Names {
             nodes: names.nodes[..nodes].to_vec(),
@@ -165,6 +165,15 @@ pub trait Grammar {
     fn parse(&mut self, line: &[u8]) -> Result<Option<Event>, Fault>;
     /// What occurred so far.
     fn names(&self) -> &Names;
+}
+
+impl Grammar for Box<dyn Grammar> {
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Event>, Fault> {
+        (**self).parse(line)
+    }
+    fn names(&self) -> &Names {
+        (**self).names()
+    }
 }
 
 /// The events of a trace, line by line, in the order of time.

@@ -11,20 +11,20 @@ use super::analysis::{Analysis, Options, nothing};
 use super::event::{Events, Grammar};
 use super::format::Format;
 use super::input::{At, Fault, Input};
-use super::ns2::Ns2;
-use super::ns3::Ns3;
 use ledger::Ledger;
-use sojourn_scenario::error::Result;
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
 /// Reads an event trace to its end and analyses it.
 ///
 /// # Errors
 /// What is wrong with the trace, with its line; when `--rate` names no link of it; when the time series would have too many steps.
 pub fn analyse(input: Input, format: Format, options: &Options) -> Result<Analysis> {
-    match format {
-        Format::Ns3 => run(Events::new(input, Ns3::default()), format, options),
-        _ => run(Events::new(input, Ns2::default()), format, options),
-    }
+    let Some(grammar) = format.grammar() else {
+        let problem = format!("this is {}, not an event trace", format.title());
+        let error = LabError::new(LabErrorKind::Contradiction, problem);
+        return Err(error.in_file(input.name()));
+    };
+    run(Events::new(input, grammar), format, options)
 }
 
 fn run<G: Grammar>(mut reader: Events<G>, format: Format, options: &Options) -> Result<Analysis> {

@@ -1,19 +1,43 @@
-//! The formats, and which one a file has.
+//! The formats, and which one a file has. Each is a file, and a line below.
 
+use super::event::Grammar;
+use super::form::{Content, Form, Layout};
 use super::input::{Fault, Input, excerpt};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
-/// A format of traces.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    /// ns-2's trace of wired links: twelve fields a line.
-    Ns2,
-    /// ns-3's ASCII trace.
-    Ns3,
-    /// libpcap's capture file.
-    Pcap,
-    /// The pcapng capture file.
-    Pcapng,
+/// Declares the modules of the formats, and which there are, in the order in which they are listed.
+macro_rules! formats {
+    ($($file:ident :: $Format:ident,)*) => {
+        $(pub mod $file;)*
+
+        /// A format of traces.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Format {
+            $(
+                #[doc = concat!("`", stringify!($file), "`; the head of its file says what it has.")]
+                $Format,
+            )*
+        }
+
+        impl Format {
+            /// Every format.
+            pub const ALL: [Format; [$(Format::$Format,)*].len()] = [$(Format::$Format,)*];
+
+            /// What it is.
+            pub fn form(self) -> &'static Form {
+                match self {
+                    $(Format::$Format => &$file::FORM,)*
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    ns2::Ns2,
+    ns3::Ns3,
+    pcap::Pcap,
+    pcapng::Pcapng,
 }
 
 /// What can be learned from a format.
@@ -26,34 +50,42 @@ pub enum Family {
 }
 
 impl Format {
-    /// Every format.
-    pub const ALL: [Format; 4] = [Format::Ns2, Format::Ns3, Format::Pcap, Format::Pcapng];
-
     /// The name, as options have it.
     pub fn name(self) -> &'static str {
-        match self {
-            Format::Ns2 => "ns2",
-            Format::Ns3 => "ns3",
-            Format::Pcap => "pcap",
-            Format::Pcapng => "pcapng",
-        }
+        self.form().name
+    }
+
+    /// The names of all.
+    pub fn names() -> String {
+        Format::ALL.map(Format::name).join(", ")
     }
 
     /// The name, as text has it.
     pub fn title(self) -> &'static str {
-        match self {
-            Format::Ns2 => "a trace of ns-2",
-            Format::Ns3 => "an ASCII trace of ns-3",
-            Format::Pcap => "a pcap capture",
-            Format::Pcapng => "a pcapng capture",
-        }
+        self.form().title
     }
 
     /// What can be learned from it.
     pub fn family(self) -> Family {
-        match self {
-            Format::Ns2 | Format::Ns3 => Family::Events,
-            Format::Pcap | Format::Pcapng => Family::Capture,
+        match self.form().content {
+            Content::Events(_) => Family::Events,
+            Content::Capture(_) => Family::Capture,
+        }
+    }
+
+    /// The grammar of its lines, if it is an event trace.
+    pub(super) fn grammar(self) -> Option<Box<dyn Grammar>> {
+        match self.form().content {
+            Content::Events(grammar) => Some(grammar()),
+            Content::Capture(_) => None,
+        }
+    }
+
+    /// How packets lie in it, if it is a capture.
+    pub(super) fn layout(self) -> Option<Layout> {
+        match self.form().content {
+            Content::Events(_) => None,
+            Content::Capture(layout) => Some(layout),
         }
     }
 
@@ -89,20 +121,10 @@ pub fn choose(input: &Input, asked: Option<Format>) -> Result<Format> {
     find(input.head()).map_err(|fault| {
         LabError::new(LabErrorKind::Syntax, fault.problem)
             .in_file(input.name())
-            .allowed("formats", Format::ALL.map(Format::name).join(", "))
+            .allowed("formats", Format::names())
             .remedy(fault.remedy)
     })
 }
-
-/// The first four bytes of pcap files: either order of bytes, micro- and nanoseconds, and the variant with longer records.
-const PCAP: [[u8; 4]; 5] = [
-    [0xa1, 0xb2, 0xc3, 0xd4],
-    [0xd4, 0xc3, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0x3c, 0x4d],
-    [0x4d, 0x3c, 0xb2, 0xa1],
-    [0x34, 0xcd, 0xb2, 0xa1],
-];
-const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
 /// How files begin that are compressed in a way that is not read here, by what, and what unpacks them.
 const PACKED: [(&[u8], &str, &str); 4] = [
@@ -130,11 +152,9 @@ const PACKED: [(&[u8], &str, &str); 4] = [
 
 /// The format that a file with this beginning has, or what it is instead, and what to do.
 pub fn find(head: &[u8]) -> Result<Format, Fault> {
-    if head.starts_with(&PCAPNG) {
-        return Ok(Format::Pcapng);
-    }
-    if PCAP.iter().any(|magic| head.starts_with(magic)) {
-        return Ok(Format::Pcap);
+    let begins = |format: &Format| format.form().begins.iter().any(|own| head.starts_with(own));
+    if let Some(format) = Format::ALL.into_iter().find(begins) {
+        return Ok(format);
     }
     if head.starts_with(b"PAR1") {
         return Err(Fault {
@@ -148,29 +168,22 @@ pub fn find(head: &[u8]) -> Result<Format, Fault> {
             remedy,
         });
     }
-    let foreign = |problem: &str| Err(Fault::new(problem));
     let mut seen = None;
     for line in head.split(|byte| *byte == b'\n').take(100) {
         let fields: Vec<&[u8]> = line
             .split(u8::is_ascii_whitespace)
             .filter(|field| !field.is_empty())
             .collect();
-        let (Some(event), true) = (fields.first(), fields.len() > 2) else {
+        if fields.len() < 3 {
             continue;
-        };
+        }
         seen.get_or_insert(line);
-        let letter = event.len() == 1;
-        if letter && fields[2].starts_with(b"/") {
-            return Ok(Format::Ns3);
+        if let Some(what) = foreign(&fields) {
+            return Err(Fault::new(what));
         }
-        if letter && fields[1] == b"-t" {
-            return foreign("this is a trace for nam, or one of ns-2's new wireless format");
-        }
-        if letter && fields[2].starts_with(b"_") {
-            return foreign("this is a wireless trace of ns-2");
-        }
-        if letter && fields.len() >= 12 && super::number::seconds(fields[1]).is_some() {
-            return Ok(Format::Ns2);
+        let has_line = |format: &Format| (format.form().has_line)(&fields);
+        if let Some(format) = Format::ALL.into_iter().find(has_line) {
+            return Ok(format);
         }
     }
     Err(Fault {
@@ -180,6 +193,15 @@ pub fn find(head: &[u8]) -> Result<Format, Fault> {
         ),
         remedy: "say which it is with --trace-format, if it is one of them",
     })
+}
+
+/// What a line is of that looks like one of a format that is read, and is not.
+fn foreign(fields: &[&[u8]]) -> Option<&'static str> {
+    let letter = fields[0].len() == 1;
+    if letter && fields[1] == b"-t" {
+        return Some("this is a trace for nam, or one of ns-2's new wireless format");
+    }
+    (letter && fields[2].starts_with(b"_")).then_some("this is a wireless trace of ns-2")
 }
 
 #[cfg(test)]

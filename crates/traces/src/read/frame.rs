@@ -146,7 +146,7 @@ const GENEVE: u16 = 6081;
 /// Transparent Ethernet bridging: a frame of Ethernet in GRE or Geneve.
 const BRIDGED: u16 = 0x6558;
 
-/// Takes the bytes of a packet apart, of which there were `length` on the wire.
+/// Takes the bytes of a packet apart that had `length` on the wire.
 ///
 /// # Errors
 /// Why it is no packet of IP. A tunnel in which no packet of IP is found is a packet of its own.
@@ -196,7 +196,7 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// What follows so many bytes.
+    /// What follows a number of bytes.
     fn behind(self, bytes: usize) -> Result<Part<'a>, Other> {
         let data = self.data.get(bytes..).ok_or(Other::Damaged)?;
         Ok(self.at(data))

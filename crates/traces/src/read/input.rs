@@ -42,7 +42,7 @@ impl Fault {
 pub enum At {
     /// A line.
     Line(usize),
-    /// Behind so many bytes, after decompression.
+    /// Behind a number of bytes, after decompression.
     Byte(u64),
 }
 
@@ -53,7 +53,7 @@ pub struct Skipped {
     pub file: String,
     /// Lines, packets or remainders that were skipped.
     pub count: u64,
-    /// The first few, as they would have been told.
+    /// The first few, as their errors would have said.
     pub first: Vec<String>,
 }
 

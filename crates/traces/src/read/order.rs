@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-/// So many are read ahead where faults are skipped.
+/// Packets or lines that are read ahead where faults are skipped.
 const AHEAD: usize = 64;
 
 /// What was read and is not judged yet.

@@ -47,7 +47,7 @@ pub(super) enum Transport {
     Udp,
     /// TCP that numbers bytes.
     Tcp,
-    /// ns-2's TCP, which numbers packets of so many bytes of payload, from the SYN as number 0 on.
+    /// ns-2's TCP, which numbers packets of this many bytes of payload, from the SYN as number 0 on.
     TcpInPackets(u64),
 }
 

@@ -1,61 +1,25 @@
-//! The formats in which events are written, and what each does with an event.
+//! What a format of written traces is, and what it does with an event.
 
-use sojourn_scenario::error::{LabError, LabErrorKind};
+use std::io::Write;
+
 use sojourn_sim::trace::Record;
 
+use super::scene::Scene;
+
 /// A format in which events are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TraceFormat {
-    /// ns-2's lines, times rounded to the microsecond as ns-2 rounds them.
-    Ns2,
-    /// ns-2's lines, times to the picosecond.
-    Ns2Exact,
-    /// A capture with an interface per link, packets at the start of their transmission, to the nanosecond.
-    Pcapng,
-    /// A Parquet table with a row per event.
-    Parquet,
+pub struct Form {
+    /// The name, as options have it.
+    pub name: &'static str,
+    /// What there is to know of it, in a few words; empty where the name says all.
+    pub about: &'static str,
+    /// Whether `sojourn trace analyse` reads it.
+    pub is_analysed: bool,
+    /// Begins to write what happens in a scene.
+    pub(super) open: for<'a> fn(Scene, Out<'a>) -> std::io::Result<Box<dyn Sink + 'a>>,
 }
 
-impl TraceFormat {
-    /// Every format.
-    pub const ALL: [TraceFormat; 4] = [
-        TraceFormat::Ns2,
-        TraceFormat::Ns2Exact,
-        TraceFormat::Pcapng,
-        TraceFormat::Parquet,
-    ];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            TraceFormat::Ns2 => "ns2",
-            TraceFormat::Ns2Exact => "ns2-exact",
-            TraceFormat::Pcapng => "pcapng",
-            TraceFormat::Parquet => "parquet",
-        }
-    }
-
-    /// The format of a name.
-    ///
-    /// # Errors
-    /// If there is none of that name.
-    pub fn parse(given: &str) -> Result<TraceFormat, LabError> {
-        let names = TraceFormat::ALL.map(TraceFormat::name);
-        let found = TraceFormat::ALL
-            .into_iter()
-            .find(|format| format.name() == given);
-        found.ok_or_else(|| {
-            LabError::new(
-                LabErrorKind::UnknownName,
-                format!("there is no trace format {given:?}"),
-            )
-            .in_file("--trace")
-            .nearest(sojourn_units::nearest(given, names))
-            .allowed("formats", names.join(", "))
-            .remedy("write --trace ns2 FILE")
-        })
-    }
-}
+/// Where a trace goes.
+pub(super) type Out<'a> = &'a mut (dyn Write + Send);
 
 /// Takes events in the order of time.
 pub(super) trait Sink {

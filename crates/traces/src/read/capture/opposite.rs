@@ -1,7 +1,7 @@
 //! The two directions of a link, each of which a capture of Sojourn has as an interface of its own: what one of them carries is
 //! acknowledged on the other.
 
-use crate::read::pcap::Interface;
+use crate::read::format::pcap::Interface;
 use std::collections::BTreeMap;
 
 /// The ends of a link direction, as [`crate::write`] describes its interface: "from left to right, 10 Mbps".

@@ -2,7 +2,7 @@
 //!
 //! Packets of a direction pass both captures in order, but for some that others overtake. So of equal packets that wait, the one is taken
 //! that is nearest to where the other capture has got, and what lies before it was lost. Equal packets between which nothing else
-//! arrived form a *run*. Where all of a run arrived, they did so in order. Where some are missing, it cannot be told which: the others have
+//! arrived form a *run*. Where all of a run arrived, they did so in order. Where some are missing, it is not known which: the others have
 //! no delay.
 
 use super::digest::Digest;
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 /// Waiting packets that are looked at, from the nearest on.
 const LOOKED_AT: usize = 1 << 12;
-/// Packets of a run of which nothing is known yet.
+/// Packets of a run that nothing is known of yet.
 const LONGEST_RUN: usize = 1 << 20;
 
 /// A packet of one capture that waits for the other.
@@ -112,7 +112,7 @@ impl Run {
         room && self.identity == identity && self.side == side && self.digest.agrees(digest)
     }
 
-    /// Whether packets of the run are left among those that wait, before the place `until`, of which `lost` holds.
+    /// Whether packets of the run are left among those that wait, before the place `until`, that are `lost`.
     pub(super) fn misses(
         &self,
         queue: Option<&VecDeque<Waiting>>,

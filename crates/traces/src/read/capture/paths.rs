@@ -23,10 +23,10 @@ use std::collections::VecDeque;
 /// Unmatched packets before the first look for those that are too old.
 const SWEEP: usize = 1 << 12;
 
-/// So many packets say in which order a direction passes the captures, if fewer than one in as many contradict them.
+/// Packets that are enough to say in which order a direction passes the captures, if fewer than one in this many contradict them.
 const SETTLED: u64 = 10;
 
-/// One late match in so many others may be chance.
+/// One late match in this many others may be chance.
 const CHANCE: u64 = 10;
 
 /// Matching of two captures.
@@ -37,7 +37,7 @@ pub(super) struct Paths {
     count: usize,
     sweep: usize,
     horizon: Span,
-    /// Packets that are in one capture alone, and of which the other had one of the same identity longer ago than the horizon; and the
+    /// Packets that are in one capture alone, where the other had one of the same identity longer ago than the horizon; and the
     /// longest of these times.
     late: (u64, Span),
     /// Packets that were matched.
@@ -57,9 +57,9 @@ pub(super) struct Way {
     pub(super) alone: [Counts; 2],
     /// Packets that are in the first or second alone, when the other had not begun or was over.
     pub(super) open: [Counts; 2],
-    /// Packets that are in the first or second alone, since the other has had so many.
+    /// Packets that are in the first or second alone, since the other has had a number of them.
     since: [(u64, Counts); 2],
-    /// Packets in both captures of which it cannot be told which they are; by the capture in which they waited.
+    /// Packets in both captures that equal others, so that it is not known which they are; by the capture in which they waited.
     pub(super) untold: [u64; 2],
     /// The least delay that they may have had.
     untold_least: [Option<Span>; 2],
@@ -263,7 +263,7 @@ impl Paths {
         }
     }
 
-    /// Ends the runs of which something is about to be forgotten: what passed before `since`, or everything.
+    /// Ends the runs that are about to be forgotten in part: what passed before `since`, or everything.
     fn close_runs(&mut self, forgotten: impl Fn(&Waiting) -> bool) {
         for way in &mut self.ways {
             let Some(run) = &way.run else {
@@ -398,7 +398,7 @@ impl Paths {
         (untold > 0).then(|| {
             format!(
                 "--receiver {second}: {untold} of {} packets in both captures are equal to others of their direction, and some of these did not \
-                 arrive: which of them did cannot be told, and they have no delay; identifications in IPv4, timestamps in TCP or more bytes of \
+                 arrive: which of them did is not known, and they have no delay; identifications in IPv4, timestamps in TCP or more bytes of \
                  each packet would tell them apart",
                 self.matched
             )

@@ -1,15 +1,15 @@
 //! The packets of a capture, in the order of time.
 
-use sojourn_scenario::error::Result;
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_units::Time;
 
 use super::digest::Digest;
 use crate::read::event::{ahead, backwards, place};
 use crate::read::format::Format;
+use crate::read::format::pcap::{Capture, PS_PER_S, Record};
 use crate::read::frame::{LINK_TYPES, Other, Packet, Tunnels, decode_whole};
 use crate::read::input::{Fault, Input};
 use crate::read::order::{Ordered, Standing};
-use crate::read::pcap::{Capture, PS_PER_S, Record};
 
 /// Captures that begin before this time, in seconds, count from 0 and not from 1970: they are of a simulation.
 const SIMULATED: u128 = 100 * 86_400;
@@ -50,11 +50,16 @@ impl Source {
         tunnels: Tunnels,
         digests: bool,
     ) -> Result<Source> {
+        let Some(layout) = format.layout() else {
+            let problem = format!("this is {}, not a capture", format.title());
+            let error = LabError::new(LabErrorKind::Contradiction, problem);
+            return Err(error.in_file(input.name()));
+        };
         Ok(Source {
             digests,
             tunnels,
             ordered: Ordered::new(input.lenient()),
-            capture: Capture::open(input, format == Format::Pcapng)?,
+            capture: Capture::open(input, layout)?,
             next: None,
             ended: false,
             base: None,
@@ -143,7 +148,7 @@ impl Source {
         }
     }
 
-    /// The base by the first packet from which most of those in sight can be told: the time of the very first may be wrong.
+    /// The base by the first packet from which most of those in sight have a time: the time of the very first may be wrong.
     pub(super) fn likely_base(&self) -> Option<u128> {
         let times = || self.ordered.waiting().map(|(record, _)| record.time);
         let bases = || {
@@ -157,7 +162,7 @@ impl Source {
         most.or_else(|| bases().next())
     }
 
-    /// What a capture without packets is told, unless something was skipped.
+    /// The error of a capture without packets, unless something was skipped.
     pub(super) fn check(&self) -> Result<()> {
         if self.packets > 0 || self.capture.skipped() > 0 {
             return Ok(());

@@ -5,10 +5,10 @@ use super::paths::{Paths, Way};
 use crate::read::analysis::Options;
 use crate::read::dialogue::Direction;
 use crate::read::event::place;
+use crate::read::format::pcap::Interface;
 use crate::read::frame::{Key, end_text};
 use crate::read::moments::{Counts, rate};
 use crate::read::output::distribution::{self, Distribution};
-use crate::read::pcap::Interface;
 use crate::read::series::{Bin, Subject};
 use crate::read::table::{About, Column, TraceTable, integer, number, text};
 use crate::{counts_columns, spans_columns};
@@ -271,7 +271,7 @@ fn trace_columns() -> Vec<Column<TraceRow>> {
         integer(
             "tunnelled_packets",
             "packets",
-            "IP packets inside an IP packet, the inner of which is analysed; with --tunnels outer, those that carry one.",
+            "IP packets inside an IP packet; the inner one is analysed, and with --tunnels outer, those that carry one.",
             |row| row.tunnelled.into(),
         ),
         integer(
@@ -507,7 +507,7 @@ fn path_columns() -> Vec<Column<PathRow>> {
         integer(
             "untold_packets",
             "packets",
-            "Packets in both that have no delay: they are equal to others, of which some did not arrive.",
+            "Packets in both that have no delay: they are equal to others, and some of these did not arrive.",
             |row| row.way.untold.iter().sum::<u64>().into(),
         ),
         integer(

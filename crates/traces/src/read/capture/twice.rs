@@ -12,7 +12,7 @@ const REMEMBERED: u32 = 1 << 12;
 const NUMBERED: Span = Span::from_ms(50);
 /// Of a segment of TCP without one, that might have been sent again: below the least timeouts.
 const NOT_NUMBERED: Span = Span::from_ms(1);
-/// Less than one packet in so many may be something else: a network doubles packets, too.
+/// Less than one packet in this many may be something else: a network doubles packets, too.
 const SHARE: u64 = 100;
 
 /// The packets of late, and how many of them were there already.
@@ -53,7 +53,7 @@ impl Twice {
         *slot = Some((packet.identity, interface, time));
     }
 
-    /// What has to be known of a capture of so many packets of IP.
+    /// What has to be known of a capture with this number of packets of IP.
     pub(super) fn remark(&self, file: &str, packets: u64) -> Option<String> {
         (self.copies > 0 && self.copies.saturating_mul(SHARE) >= packets).then(|| {
             format!(

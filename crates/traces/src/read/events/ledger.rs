@@ -40,7 +40,7 @@ pub(super) struct Ledger {
     hops: Lookup<(u64, u32), Hop>,
     sweep: (usize, usize),
     roles: Lookup<(u32, u32), Role>,
-    /// Arrivals of which it is not known whether they are the last: when, packet, node.
+    /// Arrivals that may not be the last: when, packet, node.
     pending: VecDeque<(Time, u64, u32)>,
 }
 
@@ -119,7 +119,7 @@ impl Ledger {
     /// Takes an event.
     ///
     /// # Errors
-    /// If the time series gets too long, or a packet goes on of which nothing was heard within the horizon.
+    /// If the time series gets too long, or a packet goes on that was not heard of within the horizon.
     #[inline]
     pub(super) fn event(&mut self, event: &Event, names: &Names) -> Result<()> {
         if self.nodes.len() < names.nodes.len() {

@@ -1,27 +1,29 @@
-//! ns-2's lines.
+//! ns-2's lines, times rounded to the microsecond as ns-2 rounds them.
 
-use super::scene::{Scene, Transport, item};
-use super::sink::{Sink, TraceFormat};
+use crate::write::scene::{Scene, Transport, item};
+use crate::write::sink::{Form, Out, Sink};
 use sojourn_sim::packet::Kind;
 use sojourn_sim::trace::Record;
 use sojourn_sim::trace_ns2::{exact_line, line};
-use std::io::Write;
+
+pub(crate) const FORM: Form = Form {
+    name: "ns2",
+    about: "times in microseconds, as ns-2 writes them",
+    is_analysed: true,
+    open: |scene, out| Ok(Lines::open(scene, out, false)),
+};
 
 /// Writes a line per event.
 pub(super) struct Lines<'a> {
     scene: Scene,
     exact: bool,
-    out: &'a mut (dyn Write + Send),
+    out: Out<'a>,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(
-        scene: Scene,
-        format: TraceFormat,
-        out: &'a mut (dyn Write + Send),
-    ) -> Lines<'a> {
-        let exact = format == TraceFormat::Ns2Exact;
-        Lines { scene, exact, out }
+    /// Lines with times to the microsecond, or exact ones.
+    pub(super) fn open(scene: Scene, out: Out<'a>, exact: bool) -> Box<dyn Sink + 'a> {
+        Box::new(Lines { scene, exact, out })
     }
 }
 

@@ -1,17 +1,48 @@
 //! `sojourn study`.
 
-use crate::args::{Format, StudyArgs};
+use super::run::{LIMIT_MEMORY, apply_sets, stoppable};
+use crate::args::Format;
+use crate::args::MakeArgs;
 use crate::command::Words;
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::make::make;
 use crate::output::emit;
-use crate::run::{LIMIT_MEMORY, apply_sets, stoppable};
 use crate::show;
+use clap::Args;
 use sojourn_scenario::document::{Document, refuse_results};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::{Shard, Study};
 use sojourn_study::summary::write_summary;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+/// Run a study: its points, its replications, its tables.
+#[derive(Args, Debug)]
+pub(crate) struct StudyArgs {
+    /// A study by name, as in ./studies/NAME/study.toml or one that Sojourn brings along, or a file in TOML.
+    pub(crate) study: OsString,
+    /// Replace a value in every point, such as run.replications=30; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) sets: Vec<String>,
+    /// Run these experiments only.
+    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Directory of the results; results/NAME unless given. Runs that it holds are not made again.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Make one part of the runs only, such as 1/4, beside other processes that make the others.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    #[command(flatten)]
+    pub(crate) make: MakeArgs,
+}
+
+impl Execute for StudyArgs {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        study(self)
+    }
+}
 
 /// A study that Sojourn brings along.
 struct BuiltIn {
@@ -30,7 +61,7 @@ impl BuiltIn {
 /// The folders of `studies/`, as `build.rs` found them.
 const BUILT_IN: &[BuiltIn] = &include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
-pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
+fn study(args: &StudyArgs) -> Result<(), Failure> {
     let (mut study, name) = read(args)?;
     study.keep_only(&args.only)?;
     study.check_arguments()?;

@@ -1,15 +1,52 @@
 //! `sojourn validate`: our disciplines beside those of ns-2, ns-3 and Linux.
 
-use crate::args::{Format, ValidateArgs};
+use crate::args::Format;
+use crate::args::threads;
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{self, emit, emit_data, table};
+use clap::Args;
 use serde_json::json;
 use sojourn_scenario::LabError;
 use sojourn_study::validate::{self, Checked, Verdict, trajectories};
 use std::fmt::Write;
-use std::path::Path;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
 
-pub(crate) fn validate(args: &ValidateArgs) -> Result<(), Failure> {
+/// Compare the disciplines with what ns-2, ns-3 and Linux measured.
+#[derive(Args, Debug)]
+pub(crate) struct ValidateArgs {
+    /// Peers to compare with: linux, ns2, ns3; all unless given.
+    #[arg(long = "peer", value_name = "NAME")]
+    pub(crate) peers: Vec<String>,
+    /// Disciplines to compare; all unless given.
+    #[arg(long = "queue", value_name = "NAME")]
+    pub(crate) queues: Vec<String>,
+    /// Runs per row where a random draw decides.
+    #[arg(long, default_value_t = sojourn_study::validate::SEEDS, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    pub(crate) seeds: u64,
+    /// Rows at a time; one per core unless given. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<NonZero<usize>>,
+    /// Show every figure, not only those outside.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Follow single flows of Linux through window, threshold and round trip instead: say where they part from ours first, and write a figure of
+    /// each, one over the other, to this directory.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["peers", "queues", "all"])]
+    pub(crate) trajectories: Option<PathBuf>,
+    /// How to print them.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: Format,
+}
+
+impl Execute for ValidateArgs {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        validate(self)
+    }
+}
+
+fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.trajectories {
         return follow(folder, args.format);
     }

@@ -3,10 +3,26 @@
 //! Source: draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng; blocks are taken apart by the library `pcap-parser`. Its own readers keep
 //! no position of what was wrong and grow with any length that a file claims, so blocks are cut here: by their lengths, which are checked.
 
-use super::input::{At, Fault, Input, LONGEST};
+use crate::read::form::{Content, Form, Layout, no_line};
+use crate::read::input::{At, Fault, Input, LONGEST};
 use pcap_parser::pcapng::{Block, PcapNGOption, parse_block_be, parse_block_le};
 use pcap_parser::{PcapHeader, parse_pcap_header};
 use sojourn_scenario::error::{LabError, Result};
+
+pub(crate) const FORM: Form = Form {
+    name: "pcap",
+    title: "a pcap capture",
+    // Either order of bytes, micro- and nanoseconds, and the variant with longer records.
+    begins: &[
+        &[0xa1, 0xb2, 0xc3, 0xd4],
+        &[0xd4, 0xc3, 0xb2, 0xa1],
+        &[0xa1, 0xb2, 0x3c, 0x4d],
+        &[0x4d, 0x3c, 0xb2, 0xa1],
+        &[0x34, 0xcd, 0xb2, 0xa1],
+    ],
+    has_line: no_line,
+    content: Content::Capture(Layout::Records),
+};
 
 /// Bytes of a pcap file's header.
 const FILE_HEADER: usize = 24;
@@ -18,7 +34,7 @@ const SHORTEST: usize = 12;
 const SECTION: u32 = 0x0a0d_0d0a;
 /// Interfaces that a section may have; more would be memory without bound.
 const MOST_INTERFACES: usize = 1 << 16;
-pub(super) const PS_PER_S: u128 = 1_000_000_000_000;
+pub(crate) const PS_PER_S: u128 = 1_000_000_000_000;
 /// Codes of options that hold eight bytes: packets lost before one; the rate of an interface, and the seconds to add to its times; packets
 /// that it lost.
 const EPB_DROPCOUNT: u16 = 4;
@@ -90,7 +106,7 @@ impl Capture {
     ///
     /// # Errors
     /// If it is none.
-    pub fn open(mut input: Input, pcapng: bool) -> Result<Capture> {
+    pub fn open(mut input: Input, layout: Layout) -> Result<Capture> {
         let mut capture = Capture {
             kind: Kind::Pcapng,
             interfaces: Vec::new(),
@@ -103,9 +119,9 @@ impl Capture {
                 input
             },
         };
-        match pcapng {
-            true => capture.open_pcapng()?,
-            false => capture.open_pcap()?,
+        match layout {
+            Layout::Blocks => capture.open_pcapng()?,
+            Layout::Records => capture.open_pcap()?,
         }
         Ok(capture)
     }

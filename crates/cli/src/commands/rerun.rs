@@ -1,17 +1,40 @@
 //! `sojourn rerun`.
 
-use crate::args::RerunArgs;
+use super::run::stoppable;
+use crate::args::threads;
 use crate::command::Words;
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::make::{show, style};
 use crate::output::emit;
-use crate::run::stoppable;
+use clap::Args;
 use indicatif::ProgressBar;
 use sojourn_study::rerun::rerun as again;
 use sojourn_study::study::{Options, Progress};
+use std::num::NonZero;
+use std::path::PathBuf;
 
-pub(crate) fn rerun(args: &RerunArgs) -> Result<(), Failure> {
+/// Run the results of a directory again, and say whether the bits are the same.
+#[derive(Args, Debug)]
+pub(crate) struct RerunArgs {
+    /// The result directory; its manifest says everything that ran.
+    pub(crate) dir: PathBuf,
+    /// Keep the new results in this directory. Runs that it holds are not made again.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Runs at a time; one per core unless given. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<NonZero<usize>>,
+}
+
+impl Execute for RerunArgs {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        rerun(self)
+    }
+}
+
+fn rerun(args: &RerunArgs) -> Result<(), Failure> {
     let bar = ProgressBar::new(0).with_style(style());
     let mut progress = |news: &Progress| show(&bar, news);
     let command = Words::new("rerun")

@@ -1,4 +1,4 @@
-//! A capture of a run: pcapng with an interface per link direction, packets as they begin to be transmitted, of which the headers are
+//! A capture of a run: pcapng with an interface per link direction, packets as they begin to be transmitted; their headers are
 //! made up.
 //!
 //! Source: draft-ietf-opsawg-pcapng; RFC 791, 768, 9293. Packets are raw IPv4 (LINKTYPE_RAW). Node n has the address 10.0.0.0 + n + 1, its
@@ -20,8 +20,8 @@
 //! flow's headers leave: what a simulation has in place of timestamps is no option of RFC 7323, and that of Accurate ECN has but one of its counts (RFC 9768).
 //! The window is as large as can be.
 
-use super::scene::{Flow, Scene, Transport, UDP_HEADERS, item};
-use super::sink::Sink;
+use crate::write::scene::{Flow, Scene, Transport, UDP_HEADERS, item};
+use crate::write::sink::{Form, Sink};
 use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader, ip_number};
 use sojourn_sim::packet::{Flags, Kind};
 use sojourn_sim::trace::{Event, Record};
@@ -76,6 +76,13 @@ const NAMED: usize = 3;
 
 /// A payload of any length.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+pub(crate) const FORM: Form = Form {
+    name: "pcapng",
+    about: "",
+    is_analysed: true,
+    open: |scene, out| Ok(Box::new(Capture::new(scene, out)?)),
+};
 
 /// Writes packets as they are transmitted.
 pub(super) struct Capture<'a> {

@@ -1,22 +1,61 @@
 //! `sojourn report`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sojourn_results::ResultSet;
 use sojourn_results::directory::hold_for_report;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::summary::write_summary;
 
-use crate::args::{Format, ReportArgs};
+use crate::args::Format;
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::emit;
 use crate::show;
+use clap::{Args, ValueEnum};
 
-/// Draws the figures of a result directory as files: takes the directory and the formats (`svg`, `png`, `pdf`), gives the
-/// files, or what went wrong.
-pub type Draw<'a> = dyn Fn(&Path, &[&str]) -> Result<Vec<PathBuf>, String> + 'a;
+/// Write the report of a result directory: tables, figures, one HTML file.
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
+    /// The result directory.
+    pub(crate) dir: PathBuf,
+    /// Draw the figures as files, too: svg, png, pdf, separated by commas. Needs the Python package.
+    #[arg(long, value_name = "FORMATS", value_delimiter = ',')]
+    pub(crate) images: Vec<ImageFormat>,
+    /// How to print the tables.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: Format,
+}
 
-pub(crate) fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
+/// What figures can be drawn as.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ImageFormat {
+    /// Scalable Vector Graphics.
+    Svg,
+    /// Portable Network Graphics.
+    Png,
+    /// Portable Document Format.
+    Pdf,
+}
+
+impl ImageFormat {
+    /// The name, which is also the suffix of files.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ImageFormat::Svg => "svg",
+            ImageFormat::Png => "png",
+            ImageFormat::Pdf => "pdf",
+        }
+    }
+}
+
+impl Execute for ReportArgs {
+    fn execute(&self, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
+        report(self, draw)
+    }
+}
+
+fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
     let mut formats = Vec::new();
     for format in args.images.iter().map(|format| format.name()) {
         if !formats.contains(&format) {

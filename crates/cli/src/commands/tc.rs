@@ -1,13 +1,30 @@
 //! `sojourn tc`.
 
-use crate::args::TcArgs;
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::emit;
+use clap::Args;
 use sojourn_queue::registry;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::Spec;
 
-pub(crate) fn tc(args: &TcArgs) -> Result<(), Failure> {
+/// Print the line of Linux's tc that configures the same queue.
+#[derive(Args, Debug)]
+pub(crate) struct TcArgs {
+    /// The queue, such as 'fq_codel target=5ms'; in dialect linux unless it names another.
+    pub(crate) queue: String,
+    /// Network device.
+    #[arg(long, default_value = "DEV")]
+    pub(crate) dev: String,
+}
+
+impl Execute for TcArgs {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        tc(self)
+    }
+}
+
+fn tc(args: &TcArgs) -> Result<(), Failure> {
     let place = format!("'{}'", args.queue);
     let spec: Spec = args
         .queue

@@ -1,19 +1,20 @@
-//! `sojourn run` and `sojourn dumbbell`.
+//! `sojourn run`.
 
-use crate::args::{DumbbellArgs, MakeArgs, RunArgs};
+use crate::args::MakeArgs;
 use crate::command::Words;
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::make::make;
 use crate::output::{emit, say};
 use crate::show;
+use clap::Args;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
 use sojourn_run::run::run_unless;
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
-use sojourn_scenario::oneline::{OPTIONS, dumbbell as read_dumbbell};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::{STUDY_KEYS, Study};
 use sojourn_traces::write::{TraceError, TraceFormat, run_written_unless};
@@ -21,13 +22,53 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+/// Run the scenario of a file and print what came out.
+#[derive(Args, Debug)]
+pub(crate) struct RunArgs {
+    /// The scenario, a file in TOML.
+    pub(crate) scenario: PathBuf,
+    /// Replace a value, such as topology.rate=2Mbps or flows.reno.count=8; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) sets: Vec<String>,
+    /// Runs that differ only in their random draws; the scenario's run.replications unless given.
+    #[arg(long, value_name = "N")]
+    pub(crate) replications: Option<String>,
+    /// Seed of every random stream; the scenario's run.seed unless given.
+    #[arg(long)]
+    pub(crate) seed: Option<String>,
+    /// Keep the results in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications"], help = trace_help())]
+    pub(crate) trace: Option<Vec<String>>,
+    /// Write the events of this link direction alone, such as left-right; may be given several times.
+    #[arg(long = "trace-link", value_name = "NAME", requires = "trace")]
+    pub(crate) trace_links: Vec<String>,
+    #[command(flatten)]
+    pub(crate) make: MakeArgs,
+}
+
+fn trace_help() -> String {
+    format!(
+        "Run the first replication alone and write every packet's events. The format is {}; the file may be - for standard \
+         output, or a pipe: the results, which are those of a run without a trace, then go to standard error",
+        TraceFormat::listed()
+    )
+}
+
+impl Execute for RunArgs {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        run(self)
+    }
+}
+
 /// The option that allows more memory, or less.
 pub(crate) const LIMIT_MEMORY: &str = "--limit-memory";
 
 /// What stands for standard output where a file is asked for.
 const STANDARD_OUTPUT: &str = "-";
 
-pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+fn run(args: &RunArgs) -> Result<(), Failure> {
     let mut document = Document::read(&args.scenario)?;
     apply_sets(&mut document, &args.sets)?;
     let options = [
@@ -83,7 +124,7 @@ pub(crate) fn stoppable(scenario: &Scenario, replication: u64) -> Result<RunOutc
 }
 
 /// Runs all of `study` and shows its results.
-fn make_whole(
+pub(super) fn make_whole(
     study: &Study,
     out: Option<&Path>,
     command: String,
@@ -122,9 +163,9 @@ fn traced(
     }
     show::results(&results, args.make.format)?;
     let (warmup, end) = (scenario.run.warmup, scenario.run.duration);
-    let analysis = match format {
-        TraceFormat::Parquet => String::new(),
-        _ => {
+    let analysis = match format.form().is_analysed {
+        false => String::new(),
+        true => {
             let mut words = Words::new("trace").word("analyse").path(Path::new(file));
             if !warmup.is_zero() {
                 words = words.option("--from", Some(&warmup.to_string()));
@@ -135,38 +176,6 @@ fn traced(
     };
     say(&format!("wrote {file}{analysis}"));
     Ok(())
-}
-
-pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
-    let mut given = args.dumbbell.clone();
-    if let Some(memory) = &args.make.limit_memory {
-        given.sets.push(format!("limits.memory={memory}"));
-    }
-    let (base, queues, limits) = read_dumbbell(&given, &|scenario, limits| {
-        Needs::of_allowed(scenario, limits).map(drop)
-    })?;
-    let mut study = Study::comparison(&base, &queues);
-    study.limits = limits;
-    if args.make.dry_run {
-        return emit(&study.needs()?.to_string());
-    }
-    let mut words = Words::new("dumbbell");
-    for (option, value) in OPTIONS
-        .iter()
-        .map(|(option, _)| *option)
-        .zip(given.values())
-    {
-        words = words.option(option, value);
-    }
-    let mut words = words
-        .options("--queue", &given.queues)
-        .options("--flow", &given.flows)
-        .options("--set", &given.sets);
-    if given.deterministic {
-        words = words.word("--deterministic");
-    }
-    let command = words.option_path("--out", args.out.as_deref()).text();
-    make_whole(&study, args.out.as_deref(), command, &args.make)
 }
 
 /// Applies `--set PATH=VALUE` options in turn.

@@ -7,10 +7,19 @@
 //! ns-2's one-way TCP numbers packets, and an acknowledgement names the last packet that has arrived in order. Its two-way TCP numbers
 //! bytes, and the twelve fields do not say what is acknowledged. A sequence of -1 is none.
 
-use super::event::{Event, Flow, Grammar, Link, Lookup, NONE, Names, What, place};
-use super::input::{Fault, excerpt};
-use super::number::{integer, seconds};
+use crate::read::event::{Event, Flow, Grammar, Link, Lookup, NONE, Names, What, place};
+use crate::read::form::{Content, Form};
+use crate::read::input::{Fault, excerpt};
+use crate::read::number::{integer, seconds};
 use sojourn_units::Time;
+
+pub(crate) const FORM: Form = Form {
+    name: "ns2",
+    title: "a trace of ns-2",
+    begins: &[],
+    has_line: |fields| fields[0].len() == 1 && fields.len() >= 12 && seconds(fields[1]).is_some(),
+    content: Content::Events(|| Box::new(Ns2::default())),
+};
 
 /// Fields of a line.
 const FIELDS: usize = 12;

@@ -1,8 +1,9 @@
 //! `sojourn vectors`: conformance vectors, and the check of an implementation against them.
 
-use crate::args::{VectorsCheckArgs, VectorsCommand, VectorsWriteArgs};
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{emit, emit_data};
+use clap::{Args, Subcommand};
 use sojourn_conform::vectors::{self, Outcome, Vector};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::{Spec, nearest};
@@ -13,7 +14,54 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-pub(crate) fn vectors(command: &VectorsCommand) -> Result<(), Failure> {
+/// Write conformance vectors of queue disciplines, or check an implementation against them.
+#[derive(Subcommand, Debug)]
+pub(crate) enum VectorsCommand {
+    /// Write vectors: arrivals, random draws, expected decisions and states, a text file each.
+    Write(VectorsWriteArgs),
+    /// Feed vectors to an implementation over standard input and explain the first answer that differs.
+    Check(VectorsCheckArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct VectorsWriteArgs {
+    /// A vector (codel-linux), a discipline in all its dialects (codel) or a specification ('codel target=20ms'); all
+    /// unless given.
+    #[arg(long = "queue", value_name = "NAME")]
+    pub(crate) queues: Vec<String>,
+    /// Directory to write to; - for standard output.
+    #[arg(long, default_value = "vectors")]
+    pub(crate) out: PathBuf,
+    /// Seed of the arrivals and of the draws.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct VectorsCheckArgs {
+    /// The implementation, run once per vector by the shell.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) exec: String,
+    /// As for write: which of the catalogue's vectors to check against; all unless given.
+    #[arg(long = "queue", value_name = "NAME", conflicts_with = "files")]
+    pub(crate) queues: Vec<String>,
+    /// As for write: seed of the catalogue's vectors.
+    #[arg(long, default_value_t = 1, conflicts_with = "files")]
+    pub(crate) seed: u64,
+    /// Seconds that the implementation may take for one vector.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) timeout: u64,
+    /// Vectors as files, or directories of them, instead of the catalogue's.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Execute for VectorsCommand {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        vectors(self)
+    }
+}
+
+fn vectors(command: &VectorsCommand) -> Result<(), Failure> {
     match command {
         VectorsCommand::Write(args) => write(args),
         VectorsCommand::Check(args) => check(args),

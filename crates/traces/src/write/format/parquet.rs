@@ -1,8 +1,8 @@
 //! A Parquet table with a row per event.
 
-use super::scene::{Scene, item};
-use super::sink::Sink;
 use crate::read::table::{About, Column, ColumnInfo, TraceTable, Value, integer, text};
+use crate::write::scene::{Scene, item};
+use crate::write::sink::{Form, Sink};
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::Compression;
 use ::parquet::errors::ParquetError;
@@ -11,6 +11,13 @@ use sojourn_sim::packet::{Ecn, Flags, Kind};
 use sojourn_sim::trace::{Event, Record};
 use sojourn_transport::sack::has_ae;
 use std::io::{Error, Result, Write};
+
+pub(crate) const FORM: Form = Form {
+    name: "parquet",
+    about: "",
+    is_analysed: false,
+    open: |scene, out| Ok(Box::new(Rows::new(scene, out)?)),
+};
 
 const ABOUT: About = About {
     name: "packets",
@@ -115,28 +122,38 @@ pub fn columns() -> Vec<ColumnInfo> {
 }
 
 fn declared() -> Vec<Column<Row>> {
-    fn event(row: &Row) -> (&'static str, &'static str) {
-        match row.record.event {
-            Event::Enqueue => ("enqueue", ""),
-            Event::Dequeue => ("dequeue", ""),
-            Event::Receive => ("receive", ""),
-            Event::Drop(reason) => ("drop", reason.name()),
-            Event::Mark(reason) => ("mark", reason.name()),
-        }
+    let mut all = what_and_where();
+    all.extend(whose());
+    all.extend(contents());
+    all
+}
+
+fn event(row: &Row) -> (&'static str, &'static str) {
+    match row.record.event {
+        Event::Enqueue => ("enqueue", ""),
+        Event::Dequeue => ("dequeue", ""),
+        Event::Receive => ("receive", ""),
+        Event::Drop(reason) => ("drop", reason.name()),
+        Event::Mark(reason) => ("mark", reason.name()),
     }
-    fn flags(row: &Row) -> Value {
-        let has = |flag| row.record.packet.flags.has(flag);
-        let names = [
-            (has(Flags::SYN), "SYN"),
-            (has(Flags::FIN), "FIN"),
-            (has(Flags::ECE), "ECE"),
-            (has(Flags::CWR), "CWR"),
-            (row.ae, "AE"),
-            (has(Flags::RETRANSMIT), "RETRANSMIT"),
-        ];
-        let set = names.iter().filter(|(set, _)| *set);
-        Value::Text(set.map(|(_, name)| *name).collect::<Vec<_>>().join(","))
-    }
+}
+
+fn flags(row: &Row) -> Value {
+    let has = |flag| row.record.packet.flags.has(flag);
+    let names = [
+        (has(Flags::SYN), "SYN"),
+        (has(Flags::FIN), "FIN"),
+        (has(Flags::ECE), "ECE"),
+        (has(Flags::CWR), "CWR"),
+        (row.ae, "AE"),
+        (has(Flags::RETRANSMIT), "RETRANSMIT"),
+    ];
+    let set = names.iter().filter(|(set, _)| *set);
+    Value::Text(set.map(|(_, name)| *name).collect::<Vec<_>>().join(","))
+}
+
+/// What happened, when and where.
+fn what_and_where() -> Vec<Column<Row>> {
     vec![
         integer("time_ps", "ps", "When.", |row: &Row| {
             row.record.key.time.as_ps().into()
@@ -155,6 +172,12 @@ fn declared() -> Vec<Column<Row>> {
         text("from", "Node that sends.", |row| row.from.as_str().into()),
         text("to", "Node that receives.", |row| row.to.as_str().into()),
         text("flow", "Flow.", |row| row.flow.as_str().into()),
+    ]
+}
+
+/// Which packet it happened to.
+fn whose() -> Vec<Column<Row>> {
+    vec![
         integer(
             "connection",
             "1",
@@ -179,6 +202,12 @@ fn declared() -> Vec<Column<Row>> {
                 Kind::Control => "control".into(),
             },
         ),
+    ]
+}
+
+/// What the packet has in it.
+fn contents() -> Vec<Column<Row>> {
+    vec![
         integer("size_bytes", "bytes", "Bytes on the wire.", |row| {
             u64::from(row.record.packet.size).into()
         }),

@@ -1,7 +1,8 @@
 //! `sojourn replay`.
 
-use crate::args::ReplayArgs;
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
+use clap::Args;
 use sojourn_conform::replay::{
     read_arrivals, replay as run, replay_sampled, write_decisions, write_series,
 };
@@ -9,8 +10,40 @@ use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::{Rate, Span, Spec};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read};
+use std::path::PathBuf;
 
-pub(crate) fn replay(args: &ReplayArgs) -> Result<(), Failure> {
+/// Feed a recorded arrival process to a queue and print what it decides on every packet.
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArgs {
+    /// CSV file with the columns time_ns,bytes,flow,ecn, and if wanted dscp,source,destination; - for standard input.
+    pub(crate) arrivals: PathBuf,
+    /// The queue, such as 'codel target=5ms limit=100p'.
+    #[arg(long)]
+    pub(crate) queue: String,
+    /// Rate of the link.
+    #[arg(long)]
+    pub(crate) rate: String,
+    /// Default dialect; the queue's own wins.
+    #[arg(long)]
+    pub(crate) dialect: Option<String>,
+    /// Seed of random disciplines.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Write samples of backlog, internal state and the queues of schedulers to this CSV file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) series: Option<PathBuf>,
+    /// Time between samples.
+    #[arg(long, default_value = "10ms", requires = "series")]
+    pub(crate) step: String,
+}
+
+impl Execute for ReplayArgs {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        replay(self)
+    }
+}
+
+fn replay(args: &ReplayArgs) -> Result<(), Failure> {
     let queue: Spec = args
         .queue
         .parse()

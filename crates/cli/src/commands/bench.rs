@@ -2,9 +2,10 @@
 //! through one ring, measured in the same process. Times of a shared machine mean little; the ratio means more. And lines per second of
 //! CPU time, of reading a trace.
 
-use crate::args::BenchArgs;
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{emit, table};
+use clap::Args;
 use cpu_time::ThreadTime;
 use sojourn_queue::registry::{self, CatalogueEntry};
 use sojourn_run::bench::{
@@ -15,6 +16,38 @@ use sojourn_sim::fel::{AutoList, EventList, Hold, Increments};
 use sojourn_traces::bench as trace;
 use sojourn_units::{Span, Time};
 use std::hint::black_box;
+
+/// Measure the cost of a packet-hop.
+#[derive(Args, Debug)]
+pub(crate) struct BenchArgs {
+    /// Cases to run, such as b1; the standard set unless given. `all` adds the large ones.
+    #[arg(long = "case")]
+    pub(crate) cases: Vec<String>,
+    /// Measure every queue discipline instead, as a multiple of DropTail's cost.
+    #[arg(long, conflicts_with = "cases")]
+    pub(crate) queues: bool,
+    /// Measure this queue in the same way, such as 'codel target=10ms'; may be given more than once.
+    #[arg(long = "queue", value_name = "QUEUE", conflicts_with_all = ["cases", "queues"])]
+    pub(crate) queue: Vec<String>,
+    /// Rounds, interleaved; the median counts.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub(crate) rounds: u64,
+    /// Simulated seconds, instead of each case's own.
+    #[arg(long)]
+    pub(crate) seconds: Option<f64>,
+    /// One JSON object per case.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Fail if a demanded ratio is not met.
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+impl Execute for BenchArgs {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        bench(self)
+    }
+}
 
 /// The cases without those that take long.
 const STANDARD: [&str; 12] = [
@@ -120,7 +153,7 @@ fn run_round(measured: &mut [Measured], mut ring: Option<&mut RingLoop>) -> Resu
     Ok(())
 }
 
-pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
+fn bench(args: &BenchArgs) -> Result<(), Failure> {
     if args.queues || !args.queue.is_empty() {
         return queues(args);
     }

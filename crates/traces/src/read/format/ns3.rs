@@ -7,9 +7,18 @@
 //! digits unless the program that wrote them set more, which bounds what delays mean. What has no IP header (ARP, beacons) is ignored and
 //! counted.
 
-use super::event::{Event, Flow, Grammar, Link, Lookup, NONE, Names, What, place};
-use super::input::{Fault, excerpt};
-use super::number::{integer, seconds};
+use crate::read::event::{Event, Flow, Grammar, Link, Lookup, NONE, Names, What, place};
+use crate::read::form::{Content, Form};
+use crate::read::input::{Fault, excerpt};
+use crate::read::number::{integer, seconds};
+
+pub(crate) const FORM: Form = Form {
+    name: "ns3",
+    title: "an ASCII trace of ns-3",
+    begins: &[],
+    has_line: |fields| fields[0].len() == 1 && fields[2].starts_with(b"/"),
+    content: Content::Events(|| Box::new(Ns3::default())),
+};
 
 /// Bytes of IPv6's fixed header, which its length field leaves out.
 const IPV6_HEADER: u64 = 40;

@@ -1,17 +1,30 @@
-//! `sojourn init`, `sojourn schema` and `sojourn docs`: files that follow from the declarations of all parameters.
+//! `sojourn init`.
 
-use crate::args::{DocsArgs, InitArgs, SchemaArgs, SchemaWhat};
-use crate::docs::{figures, pages};
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{emit, emit_data};
-use sojourn_scenario::schema::schema as schema_of;
-use sojourn_scenario::{LabError, LabErrorKind, schema};
-use sojourn_study::{starter, study};
+use clap::Args;
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::starter;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
+/// Write a commented study to start from.
+#[derive(Args, Debug)]
+pub(crate) struct InitArgs {
+    /// The file to write; - for standard output.
+    #[arg(default_value = "study.toml")]
+    pub(crate) file: PathBuf,
+}
+
+impl Execute for InitArgs {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        init(self)
+    }
+}
+
+fn init(args: &InitArgs) -> Result<(), Failure> {
     let path = args.file.as_path();
     if path == Path::new("-") {
         return emit_data(starter::study());
@@ -42,24 +55,4 @@ pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
         "Wrote {}. Run it with: sojourn study {shown}\n",
         path.display()
     ))
-}
-
-pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
-    let sections = match args.what {
-        SchemaWhat::Scenario => Vec::new(),
-        SchemaWhat::Study => schema::study_sections(&study::tables()),
-    };
-    emit_data(&format!("{:#}\n", schema_of(&sections)))
-}
-
-pub(crate) fn docs(args: &DocsArgs) -> Result<(), Failure> {
-    for (name, text) in pages().into_iter().chain(figures()?) {
-        let path = args.dir.join(name);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)
-                .map_err(|error| LabError::io(folder, "make the directory", &error))?;
-        }
-        fs::write(&path, text).map_err(|error| LabError::io(&path, "write the page", &error))?;
-    }
-    Ok(())
 }

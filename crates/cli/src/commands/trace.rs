@@ -1,20 +1,83 @@
 //! `sojourn trace analyse`.
 
-use crate::args::{AnalyseArgs, Format, TraceCommand};
+use crate::args::Format;
 use crate::command::Words;
+use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{emit, emit_data, say};
+use clap::{Args, Subcommand};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_traces::read::input::STANDARD_INPUT;
 use sojourn_traces::read::output::brief::brief;
 use sojourn_traces::read::output::{files, report};
 use sojourn_traces::read::table::TraceTable;
 use sojourn_traces::read::{Analysis, Options, analyse as read};
+use std::path::PathBuf;
+
+/// Read packet traces.
+#[derive(Subcommand, Debug)]
+pub(crate) enum TraceCommand {
+    /// Analyse a trace of ns-2, an ASCII trace of ns-3, or a capture (pcap, pcapng), plain or gzip: packets, sizes, throughput,
+    /// delay, jitter, queueing, round trips, utilization, over time.
+    Analyse(AnalyseArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AnalyseArgs {
+    /// The trace; - for standard input.
+    pub(crate) file: PathBuf,
+    #[arg(long, value_name = "FORMAT", help = format_help())]
+    pub(crate) trace_format: Option<String>,
+    /// A second capture of the same traffic, where it arrives: gives one-way delay and loss. May be - for standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) receiver: Option<PathBuf>,
+    /// Of a capture with tunnels (GRE, VXLAN, Geneve, IP in IP): analyse the inner packets, or the outer ones.
+    #[arg(long, value_name = "inner|outer", default_value = "inner")]
+    pub(crate) tunnels: String,
+    /// Skip what cannot be read, and say how much that was, instead of stopping there.
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// Length of a step of the time series.
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub(crate) step: String,
+    /// Count from this time of the trace on, such as the end of a warm-up.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Read up to this time of the trace.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
+    /// Rate of a link, for its utilization, such as 0-1=10Mbps; may be repeated.
+    #[arg(long = "rate", value_name = "LINK=RATE")]
+    pub(crate) rates: Vec<String>,
+    /// A packet without an event for this long counts as lost.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(crate) horizon: String,
+    /// Print this table, such as flows, series or distributions; may be repeated. All but the long ones unless given.
+    #[arg(long = "table", value_name = "NAME")]
+    pub(crate) tables: Vec<String>,
+    /// Write every table as CSV and Parquet, and a report with figures, to this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How to print the tables.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: Format,
+}
+
+fn format_help() -> String {
+    let names = sojourn_traces::read::format::Format::names();
+    format!("Format of the trace: {names}; found by its content unless given")
+}
+
+impl Execute for TraceCommand {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        trace(self)
+    }
+}
 
 /// Rows of a table that a terminal shows.
 const ROWS: usize = 40;
 
-pub(crate) fn trace(command: &TraceCommand) -> Result<(), Failure> {
+fn trace(command: &TraceCommand) -> Result<(), Failure> {
     match command {
         TraceCommand::Analyse(args) => analyse(args),
     }

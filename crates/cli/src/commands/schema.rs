@@ -1,0 +1,39 @@
+//! `sojourn schema`.
+
+use crate::execute::{Draw, Execute};
+use crate::failure::Failure;
+use crate::output::emit_data;
+use clap::{Args, ValueEnum};
+use sojourn_scenario::schema;
+use sojourn_scenario::schema::schema as schema_of;
+use sojourn_study::study;
+
+/// Print the JSON Schema of scenario and study files, with which editors complete and check them.
+#[derive(Args, Debug)]
+pub(crate) struct SchemaArgs {
+    /// Which files; a study may have everything that a scenario has.
+    #[arg(value_enum, default_value = "study")]
+    pub(crate) what: SchemaWhat,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SchemaWhat {
+    /// Scenario files, which `sojourn run` reads.
+    Scenario,
+    /// Study files, which `sojourn study` reads.
+    Study,
+}
+
+impl Execute for SchemaArgs {
+    fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
+        print(self)
+    }
+}
+
+fn print(args: &SchemaArgs) -> Result<(), Failure> {
+    let sections = match args.what {
+        SchemaWhat::Scenario => Vec::new(),
+        SchemaWhat::Study => schema::study_sections(&study::tables()),
+    };
+    emit_data(&format!("{:#}\n", schema_of(&sections)))
+}
