@@ -22,8 +22,6 @@ params! {
         ns3 = "ns3-3.44" {}
         /// ns-3.24's BulkSendApplication.
         ns3_24 = "ns3-3.24" {}
-        /// iperf and its like.
-        linux = "linux-6.1" {}
     }
 }
 
