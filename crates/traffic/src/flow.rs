@@ -192,7 +192,7 @@ mod tests {
                 vec![
                     ("tcp", "linux-6.1"),
                     ("reno", "linux-6.1"),
-                    ("bulk", "linux-6.1")
+                    ("bulk", "exact")
                 ]
             )
         );
@@ -230,6 +230,16 @@ mod tests {
             kind("pareto rate=2Mbps", Some("ns2")).2,
             vec![("pareto", "ns2-2.35"), ("udp", "ns2-2.35")]
         );
+        assert_eq!(
+            kind("cbr rate=2Mbps", Some("linux")).2,
+            vec![("cbr", "exact"), ("udp", "linux-6.1")]
+        );
+        assert_eq!(
+            kind("poisson rate=2Mbps dialect=ns3", None).2,
+            vec![("poisson", "exact"), ("udp", "ns3-3.44")]
+        );
+        let error = refused("cbr rate=1Mbps", Some("linus"));
+        assert!(error.contains("unknown dialect \"linus\""), "{error}");
     }
 
     #[test]

@@ -425,7 +425,7 @@ mod tests {
         );
         assert_eq!(
             built(&cbr, Some("linux")).unwrap(),
-            ["rtp rfc3550", "cbr linux-6.1"]
+            ["rtp rfc3550", "cbr exact"]
         );
         let avpf = [("source", "(video)"), ("dialect", "avpf")];
         assert_eq!(

@@ -69,10 +69,7 @@ mod tests {
     fn the_paper_dialect_falls_back_to_the_default_one() {
         let spec: Spec = "cbr rate=1Mbps".parse().unwrap();
         assert!(build_source(&spec, Some("paper")).is_ok());
-        let error = build_source(&spec, Some("linus"))
-            .err()
-            .unwrap()
-            .to_string();
-        assert!(error.contains("did you mean \"linux\"?"), "{error}");
+        let error = build_source(&spec, Some("ns22")).err().unwrap().to_string();
+        assert!(error.contains("did you mean \"ns2\"?"), "{error}");
     }
 }

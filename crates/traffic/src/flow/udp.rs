@@ -12,7 +12,7 @@ use crate::registry;
 use crate::timed::Timed;
 use sojourn_transport::ns3::PacketSink;
 use sojourn_transport::{UdpParams, UdpSender};
-use sojourn_units::{ParamError, Params};
+use sojourn_units::{DialectInfo, ParamError, Params};
 
 pub(super) fn build_udp(
     source: &'static CatalogueEntry,
@@ -24,8 +24,9 @@ pub(super) fn build_udp(
     let own = pairs_of(args, source.params);
     let dialect = effective_dialect(args, request);
     let params = udp_params(args, dialect)?;
-    let mut built = registry::build_source(&spec(source.name, &own), dialect)?;
-    let resolved = (source.resolve)(dialect, &own)?;
+    let of_source = source_dialect(source, dialect);
+    let mut built = registry::build_source(&spec(source.name, &own), of_source)?;
+    let resolved = (source.resolve)(of_source, &own)?;
     let ns3_numbers = request.number(&mut built);
     // ns-3's applications send to one of its sinks, which is an endpoint of its own.
     let receiver = (resolved.release == NS3_24).then(|| {
@@ -47,6 +48,16 @@ pub(super) fn build_udp(
         ns3_numbers,
         connections: 1,
     })
+}
+
+/// The dialect of the source: a program whose UDP this is may have no such source, which then runs in its default. A dialect that UDP
+/// does not have either is a mistake, which the source reports.
+fn source_dialect<'a>(source: &CatalogueEntry, dialect: Option<&'a str>) -> Option<&'a str> {
+    let has = |dialects: &[DialectInfo], name: &str| {
+        let mut dialects = dialects.iter();
+        dialects.any(|info| info.name == name || info.release == name)
+    };
+    dialect.filter(|name| has(source.dialects, name) || !has(UdpParams::DIALECTS, name))
 }
 
 /// The parameters of UDP. A dialect that UDP lacks is one of the source: UDP then has its default.

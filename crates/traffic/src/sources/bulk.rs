@@ -22,8 +22,6 @@ params! {
         ns3 as Ns3 = "ns3-3.44" {}
         /// ns-3.24's BulkSendApplication.
         ns3_24 as Ns3_24 = "ns3-3.24" {}
-        /// iperf and its like.
-        linux as Linux = "linux-6.1" {}
     }
 }
 

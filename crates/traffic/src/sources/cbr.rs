@@ -39,8 +39,6 @@ params! {
             rate = "500kbps" from "onoff-application.cc DataRate";
             size = "512B" from "onoff-application.cc PacketSize";
         }
-        /// iperf and its like.
-        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -40,8 +40,6 @@ params! {
             on = "1s" from "onoff-application.cc OnTime";
             off = "1s" from "onoff-application.cc OffTime";
         }
-        /// As exact: a generator in user space.
-        linux as Linux = "linux-6.1" {}
     }
 }
 

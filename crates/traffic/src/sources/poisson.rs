@@ -38,10 +38,6 @@ params! {
         exact as Exact = "exact" {}
         /// ns-2's Exponential with burst_time_ 0 and a very high rate_ (ns manual, chapter 39): the same process.
         ns2 as Ns2 = "ns2-2.35" {}
-        /// Packets that a script schedules with ExponentialRandomVariable.
-        ns3 as Ns3 = "ns3-3.44" {}
-        /// As exact: a generator in user space.
-        linux as Linux = "linux-6.1" {}
     }
 }
 
