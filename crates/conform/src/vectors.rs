@@ -8,7 +8,7 @@
 use sojourn_queue::QueuePort;
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry};
 use sojourn_scenario::error::{LabError, LabErrorKind, Place};
-use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
+use sojourn_sim::{DropReason, FastPort, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
 use sojourn_units::{Rate, Span, Spec, Time};
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -400,14 +400,15 @@ impl Driver {
         self.steps
     }
 
-    /// The transmitter asks for a packet.
+    /// The transmitter is free: it takes a packet if some wait. Like a link it does not ask an empty port.
     fn ask(&mut self, now: Time) {
         self.step(now, None, |driver| {
-            if !driver.port.dequeue(&mut driver.ring, now, &mut driver.sink) {
+            let waits = driver.port.backlog_packets() > 0;
+            if !waits || !driver.port.dequeue(&mut driver.ring, now, &mut driver.sink) {
                 driver.busy = false;
                 driver.asks_at = match driver.port.backlog_packets() {
                     0 => {
-                        driver.port.on_idle(now);
+                        driver.rest(now);
                         None
                     }
                     _ => Some(driver.port.ready_at(now)).filter(|at| *at < Time::MAX),
@@ -421,6 +422,15 @@ impl Driver {
             driver.asks_at = Some(now + sending);
             Some(packet.uid)
         });
+    }
+
+    /// Nothing waits: the discipline learns it, and does the updates that are due by now, before its state is read. A shaper shows
+    /// its tokens as of the last packet that it was asked for.
+    fn rest(&mut self, now: Time) {
+        self.port.on_idle(now);
+        if !self.port.caps().shapes {
+            self.port.update(&self.ring, now);
+        }
     }
 
     fn step(

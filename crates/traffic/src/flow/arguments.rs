@@ -26,7 +26,7 @@ pub(crate) fn own_dialect<P: Params>(args: &[(String, String)]) -> Option<&str> 
     Some(own.1.as_str()).filter(|name| known(name) || *name != PAPER)
 }
 
-/// Refuses what no part of a flow declares, and what is given twice.
+/// Refuses keys that no part of a flow declares, and keys that stand there twice.
 pub(crate) fn check_keys(
     args: &[(String, String)],
     tables: &[&'static [ParamInfo]],
@@ -94,7 +94,7 @@ pub(crate) fn unknown_control(error: &cc::BuildError) -> ParamError {
     )
 }
 
-/// Whether that value is given for a parameter.
+/// Whether the arguments give that value to a parameter.
 pub(crate) fn gives(args: &[(String, String)], key: &str, text: &str) -> bool {
     args.iter().any(|(k, given)| k == key && given == text)
 }

@@ -12,11 +12,11 @@ pub struct WorkloadKind {
     pub doc: &'static str,
     /// Its parameters.
     pub params: &'static [ParamInfo],
-    /// Places for connections: how many unless `connections` says it, and at most.
+    /// Places for connections: their number unless `connections` gives it, and the most.
     pub(super) places: (u32, u32),
-    /// The transfers that are to be expected.
+    /// The expected number of transfers.
     pub(super) expected: Expected,
-    /// What builds the flow; the keys of the arguments are known to be those of the parameters.
+    /// What builds the flow. The keys of the arguments have been checked.
     pub(super) build: Build,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    /// How often a user asks who thinks for that long after each answer, at most.
+    /// How many times a user asks, at most, who thinks for that long after each answer.
     pub(super) fn asked(&self, think: Span) -> f64 {
         self.within.as_secs_f64() / (think + self.round_trip).as_secs_f64()
     }

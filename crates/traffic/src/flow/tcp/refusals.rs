@@ -1,4 +1,4 @@
-//! What is refused of TCP, and what to write instead: parameters that cannot be had together.
+//! What is refused of TCP, and what to write instead: parameters that exclude each other.
 
 use super::names::TcpKind;
 use crate::entry::{usable_dialect, wrong};
@@ -11,7 +11,7 @@ use sojourn_transport::{RledbatParams, SackParams, TcpParams};
 use sojourn_units::{ParamError, ParamInfo, Params, UnitErrorKind};
 
 impl TcpKind {
-    /// Refuses what only selective acknowledgement has, where the name of the flow fixes that losses are repaired without.
+    /// Refuses options of selective acknowledgement where the name of the flow fixes a recovery without it.
     pub(super) fn refuse_selective(
         &self,
         args: &[(String, String)],
@@ -36,8 +36,7 @@ impl TcpKind {
     }
 }
 
-/// Refuses what only selective acknowledgement has, where losses are repaired without: a value that is not the default would have no
-/// effect.
+/// Refuses options of selective acknowledgement with another recovery: a value that is not the default would have no effect.
 pub(super) fn refuse_unselective(
     args: &[(String, String)],
     recovery: Recovery,
@@ -64,7 +63,7 @@ pub(super) fn refuse_unselective(
     }
 }
 
-/// Whether a key is of selective acknowledgement, and not of a table that has one of that name, too.
+/// Whether a key belongs to selective acknowledgement, and to none of the flow's `own` tables.
 fn is_selective(key: &str, own: &[&[ParamInfo]]) -> bool {
     let is_of = |table: &[ParamInfo]| table.iter().any(|info| info.name == key);
     !own.iter().any(|table| is_of(table))
@@ -86,7 +85,7 @@ pub(super) fn refuse_in_ns2(args: &[(String, String)]) -> Result<(), ParamError>
     }
 }
 
-/// Checks that what a flow wants of Accurate ECN can be had together.
+/// Checks that the options of a flow for Accurate ECN fit each other.
 pub(super) fn check_marks(
     args: &[(String, String)],
     sack: &SackParams,
@@ -153,7 +152,7 @@ pub(super) fn fixed_by_name(key: &str, given: &str) -> ParamError {
     )
 }
 
-/// Refuses `ecn=accurate`, which is how others say it.
+/// Refuses `ecn=accurate`, the way other programs write it.
 pub(super) fn refuse_accurate_as_value(args: &[(String, String)]) -> Result<(), ParamError> {
     match gives(args, "ecn", "accurate") {
         true => Err(wrong(
@@ -167,7 +166,7 @@ pub(super) fn refuse_accurate_as_value(args: &[(String, String)]) -> Result<(), 
     }
 }
 
-/// Refuses what cannot be had beside rLEDBAT, where that is on.
+/// Refuses options that rLEDBAT excludes, where that is on.
 pub(super) fn refuse_beside_rledbat(
     args: &[(String, String)],
     ecn: EcnUse,
@@ -194,7 +193,7 @@ pub(super) fn refuse_beside_rledbat(
     Ok(())
 }
 
-/// Refuses what needs selective acknowledgement, where losses are repaired without it.
+/// Refuses options that need selective acknowledgement, with another recovery.
 pub(super) fn refuse_needs_of_sack(
     recovery: Recovery,
     rledbat: bool,
