@@ -6,10 +6,10 @@ use sojourn_units::Time;
 use super::digest::Digest;
 use crate::read::event::{ahead, backwards, place};
 use crate::read::format::Format;
+use crate::read::format::pcap::{Capture, PS_PER_S, Record};
 use crate::read::frame::{LINK_TYPES, Other, Packet, Tunnels, decode_whole};
 use crate::read::input::{Fault, Input};
 use crate::read::order::{Ordered, Standing};
-use crate::read::format::pcap::{Capture, PS_PER_S, Record};
 
 /// Captures that begin before this time, in seconds, count from 0 and not from 1970: they are of a simulation.
 const SIMULATED: u128 = 100 * 86_400;
