@@ -161,20 +161,7 @@ pub(super) fn plan(
     {
         args.push(("recovery".to_owned(), SACK.to_owned()));
     }
-    let selective: [&[ParamInfo]; 2] = match kind.may_be_selective() {
-        true => [SackParams::TABLE, RledbatParams::TABLE],
-        false => [&[], &[]],
-    };
-    let [sack, rledbat] = selective;
-    kind.refuse_selective(args, &[TcpParams::TABLE, algorithm.params])?;
-    algorithm.refuse_of_dialect(args)?;
-    SackParams::refuse_of_dialect(args)?;
-    check_keys(
-        args,
-        &[TcpParams::TABLE, sack, rledbat, algorithm.params],
-        more,
-    )?;
-    refuse_accurate_as_value(args)?;
+    check_arguments(kind, algorithm, args, more)?;
     let mut params: TcpParams = sojourn_units::build(
         usable_dialect::<TcpParams>(dialect),
         &pairs_of(args, TcpParams::TABLE),
@@ -219,6 +206,26 @@ pub(super) fn plan(
         control,
         parts,
     })
+}
+
+/// Refuses arguments that no part of the flow has.
+fn check_arguments(
+    kind: &TcpKind,
+    algorithm: &cc::Algorithm,
+    args: &[(String, String)],
+    more: &[&'static str],
+) -> Result<(), ParamError> {
+    let selective: [&[ParamInfo]; 2] = match kind.may_be_selective() {
+        true => [SackParams::TABLE, RledbatParams::TABLE],
+        false => [&[], &[]],
+    };
+    let [sack, rledbat] = selective;
+    kind.refuse_selective(args, &[TcpParams::TABLE, algorithm.params])?;
+    algorithm.refuse_of_dialect(args)?;
+    SackParams::refuse_of_dialect(args)?;
+    let tables = [TcpParams::TABLE, sack, rledbat, algorithm.params];
+    check_keys(args, &tables, more)?;
+    refuse_accurate_as_value(args)
 }
 
 /// The maker of a congestion control with the parameters of its specification and of the flow, and these parameters resolved.
