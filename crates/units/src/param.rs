@@ -230,13 +230,11 @@ impl fmt::Display for Need {
 }
 
 impl Condition {
-    fn holds<P: Params>(&self, params: &P) -> Result<bool, ParamError> {
+    fn holds(&self, params: &dyn AnyParams) -> Result<bool, ParamError> {
         if self.key == DIALECT_KEY {
-            return Ok((params.dialect() == self.value) == self.is);
+            return Ok((params.dialect_name() == self.value) == self.is);
         }
-        let mut with = params.clone();
-        with.set(self.key, self.value)?;
-        Ok((with == *params) == self.is)
+        Ok(params.keeps(self.key, self.value)? == self.is)
     }
 }
 
@@ -340,7 +338,7 @@ impl DialectInfo {
 }
 
 /// The parameters of an algorithm. [`params!`](crate::params) implements it.
-pub trait Params: Sized + Clone + PartialEq + fmt::Debug + Default {
+pub trait Params: Sized + Clone + PartialEq + fmt::Debug + Default + 'static {
     /// What the parameters belong to.
     const DOC: &'static str;
     /// Every parameter, in the order declared.
@@ -379,6 +377,62 @@ pub trait Params: Sized + Clone + PartialEq + fmt::Debug + Default {
     }
 }
 
+/// [`Params`] of any type: what is done with them through this is compiled once, not for each of a hundred types.
+trait AnyParams {
+    fn table(&self) -> &'static [ParamInfo];
+    fn dialects(&self) -> &'static [DialectInfo];
+    fn dialect_name(&self) -> &'static str;
+    fn text_of(&self, key: &str) -> Option<String>;
+    fn put(&mut self, key: &str, text: &str) -> Result<(), ParamError>;
+    fn texts(&self) -> Vec<(&'static str, String)>;
+    /// Whether a parameter that is set to this value is as it was.
+    fn keeps(&self, key: &str, text: &str) -> Result<bool, ParamError>;
+    /// The defaults.
+    fn defaults(&self) -> Box<dyn AnyParams>;
+    /// The defaults of a dialect.
+    fn with_dialect(&self, name: &str) -> Result<Box<dyn AnyParams>, ParamError>;
+}
+
+impl<P: Params> AnyParams for P {
+    fn table(&self) -> &'static [ParamInfo] {
+        P::TABLE
+    }
+
+    fn dialects(&self) -> &'static [DialectInfo] {
+        P::DIALECTS
+    }
+
+    fn dialect_name(&self) -> &'static str {
+        Params::dialect(self)
+    }
+
+    fn text_of(&self, key: &str) -> Option<String> {
+        Params::get(self, key)
+    }
+
+    fn put(&mut self, key: &str, text: &str) -> Result<(), ParamError> {
+        Params::set(self, key, text)
+    }
+
+    fn texts(&self) -> Vec<(&'static str, String)> {
+        Params::pairs(self)
+    }
+
+    fn keeps(&self, key: &str, text: &str) -> Result<bool, ParamError> {
+        let mut with = self.clone();
+        Params::set(&mut with, key, text)?;
+        Ok(with == *self)
+    }
+
+    fn defaults(&self) -> Box<dyn AnyParams> {
+        Box::new(P::default())
+    }
+
+    fn with_dialect(&self, name: &str) -> Result<Box<dyn AnyParams>, ParamError> {
+        Ok(Box::new(P::in_dialect(name)?))
+    }
+}
+
 /// The parameters of a dialect (the default one where none is named) with `pairs` set. A pair `dialect=NAME` among them
 /// is the component's own choice and goes before the argument, whatever its place.
 ///
@@ -413,45 +467,57 @@ pub fn build<P: Params>(
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) -> Result<P, ParamError> {
+    let defaults = match own_dialect(pairs)?.or(dialect) {
+        Some(name) => P::in_dialect(name)?,
+        None => P::default(),
+    };
+    let mut params = defaults.clone();
+    set_given(&mut params, &defaults, pairs)?;
+    Ok(params)
+}
+
+/// The dialect among `pairs`, if they name one; no key may occur twice.
+fn own_dialect(pairs: &[(String, String)]) -> Result<Option<&str>, ParamError> {
     for (index, (key, second)) in pairs.iter().enumerate() {
         if let Some((_, first)) = pairs[..index].iter().find(|(earlier, _)| earlier == key) {
             let (key, first, second) = (key.clone(), first.clone(), second.clone());
             return Err(ParamError::Repeated { key, first, second });
         }
     }
-    let own = pairs
-        .iter()
-        .find(|(key, _)| key == DIALECT_KEY)
-        .map(|(_, name)| name.as_str());
-    let defaults = match own.or(dialect) {
-        Some(name) => P::in_dialect(name)?,
-        None => P::default(),
-    };
-    let mut params = defaults.clone();
+    let own = pairs.iter().find(|(key, _)| key == DIALECT_KEY);
+    Ok(own.map(|(_, name)| name.as_str()))
+}
+
+/// Sets what `pairs` give beside the dialect, and refuses what has no effect then.
+fn set_given(
+    params: &mut dyn AnyParams,
+    defaults: &dyn AnyParams,
+    pairs: &[(String, String)],
+) -> Result<(), ParamError> {
     let given = || pairs.iter().filter(|(key, _)| key != DIALECT_KEY);
     for (key, text) in given() {
-        params.set(key, text)?;
+        params.put(key, text)?;
     }
-    for (key, text) in given().filter(|(key, _)| params.get(key) != defaults.get(key)) {
-        for need in expansion::info::<P>(key, text)?.needs {
+    for (key, text) in given().filter(|(key, _)| params.text_of(key) != defaults.text_of(key)) {
+        for need in expansion::info_in(params.table(), key, text)?.needs {
             if need
                 .of
-                .is_none_or(|of| params.get(key).as_deref() == Some(of))
+                .is_none_or(|of| params.text_of(key).as_deref() == Some(of))
             {
-                check_effect(&params, &defaults, (key, text), need)?;
+                check_effect(params, defaults, (key, text), need)?;
             }
         }
     }
-    Ok(params)
+    Ok(())
 }
 
 /// Characters of another value that a message quotes at most.
 const MOST_QUOTED: usize = 30;
 
 /// Refuses a value that has no effect, because what it needs is not there.
-fn check_effect<P: Params>(
-    params: &P,
-    defaults: &P,
+fn check_effect(
+    params: &dyn AnyParams,
+    defaults: &dyn AnyParams,
     (key, given): (&str, &str),
     need: &Need,
 ) -> Result<(), ParamError> {
@@ -475,18 +541,19 @@ fn check_effect<P: Params>(
         })
     };
     let untouched =
-        |condition: &Condition| params.get(condition.key) == defaults.get(condition.key);
-    if need.is_of_dialect(P::TABLE) && need.any.iter().all(untouched) {
-        let meets = |dialect: &&DialectInfo| need.is_met_in(dialect, P::TABLE);
-        let others = P::DIALECTS.iter().filter(meets);
+        |condition: &Condition| params.text_of(condition.key) == defaults.text_of(condition.key);
+    let table = params.table();
+    if need.is_of_dialect(table) && need.any.iter().all(untouched) {
+        let meets = |dialect: &&DialectInfo| need.is_met_in(dialect, table);
+        let others = params.dialects().iter().filter(meets);
         let remedies = others.map(|dialect| format!("write {DIALECT_KEY}={}", dialect.name));
-        let beside = format!("{DIALECT_KEY}={}", params.dialect());
+        let beside = format!("{DIALECT_KEY}={}", params.dialect_name());
         return refused(beside, remedies.collect());
     }
     let now = |Condition { key, .. }: &Condition| {
         let value = match *key {
-            DIALECT_KEY => params.dialect().to_owned(),
-            key => params.get(key).unwrap_or_default(),
+            DIALECT_KEY => params.dialect_name().to_owned(),
+            key => params.text_of(key).unwrap_or_default(),
         };
         match value.chars().nth(MOST_QUOTED) {
             _ if value.is_empty() => format!("no {key}"),
@@ -517,73 +584,79 @@ fn check_effect<P: Params>(
 /// # Panics
 /// When an end of a range cannot be read.
 pub fn check_declaration<P: Params>() -> Result<(), String> {
-    let mut params = P::default();
-    for (index, info) in P::TABLE.iter().enumerate() {
-        if info.name == DIALECT_KEY
-            || P::TABLE[..index]
-                .iter()
-                .any(|other| other.name == info.name)
-        {
+    check_declared(&P::default())
+}
+
+fn check_declared(defaults: &dyn AnyParams) -> Result<(), String> {
+    let (table, dialects) = (defaults.table(), defaults.dialects());
+    let mut params = defaults.defaults();
+    for (index, info) in table.iter().enumerate() {
+        if info.name == DIALECT_KEY || table[..index].iter().any(|other| other.name == info.name) {
             return Err(format!("the parameter name {:?} is taken", info.name));
         }
         if info.doc.is_empty() || info.source.is_empty() {
             return Err(format!("{} needs a text and a source", info.name));
         }
         params
-            .set(info.name, info.default)
+            .put(info.name, info.default)
             .map_err(|error| format!("default of {error}"))?;
         for need in info.needs {
-            let name = info.name;
-            if let Some(value) = need.of {
-                P::default()
-                    .set(name, value)
-                    .map_err(|error| format!("need of {error}"))?;
-            }
-            for condition in need.any {
-                let of_dialect = condition.key == DIALECT_KEY;
-                if of_dialect && P::DIALECTS.iter().all(|info| info.name != condition.value) {
-                    let dialect = condition.value;
-                    return Err(format!("need of {name}: there is no dialect {dialect:?}"));
-                }
-                condition
-                    .holds(&P::default())
-                    .map_err(|error| format!("need of {name}: {error}"))?;
-            }
+            check_need(defaults, info.name, need)?;
         }
     }
-    for (index, dialect) in P::DIALECTS.iter().enumerate() {
+    for (index, dialect) in dialects.iter().enumerate() {
         let taken = |other: &DialectInfo| {
             [other.name, other.release].contains(&dialect.name) || other.release == dialect.release
         };
-        if P::DIALECTS[..index].iter().any(taken) {
+        if dialects[..index].iter().any(taken) {
             return Err(format!("the dialect name {:?} is taken", dialect.name));
         }
-        let built = P::in_dialect(dialect.name)
-            .map_err(|error| format!("dialect {}: {error}", dialect.name))?;
-        for (position, &(key, _, source)) in dialect.overrides.iter().enumerate() {
-            if source.is_empty() {
-                return Err(format!("dialect {}: {key} needs a source", dialect.name));
-            }
-            if dialect.overrides[..position]
-                .iter()
-                .any(|&(other, _, _)| other == key)
-            {
-                return Err(format!(
-                    "dialect {}: {key} is overridden twice",
-                    dialect.name
-                ));
-            }
+        check_dialect(defaults, dialect)
+            .map_err(|problem| format!("dialect {}: {problem}", dialect.name))?;
+    }
+    Ok(())
+}
+
+/// Whether the parameter `name` can need this.
+fn check_need(defaults: &dyn AnyParams, name: &str, need: &Need) -> Result<(), String> {
+    if let Some(value) = need.of {
+        defaults
+            .keeps(name, value)
+            .map_err(|error| format!("need of {error}"))?;
+    }
+    for condition in need.any {
+        let dialect = condition.value;
+        let exists = defaults.dialects().iter().any(|info| info.name == dialect);
+        if condition.key == DIALECT_KEY && !exists {
+            return Err(format!("need of {name}: there is no dialect {dialect:?}"));
         }
-        for (key, value) in built.pairs() {
-            let mut copy = built.clone();
-            copy.set(key, &value)
-                .map_err(|error| format!("dialect {}: {error}", dialect.name))?;
-            if copy != built {
-                return Err(format!(
-                    "dialect {}: {key}={value} does not read back",
-                    dialect.name
-                ));
-            }
+        condition
+            .holds(defaults)
+            .map_err(|error| format!("need of {name}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Whether what a dialect overrides has sources, and all its values read back.
+fn check_dialect(defaults: &dyn AnyParams, dialect: &DialectInfo) -> Result<(), String> {
+    let built = defaults
+        .with_dialect(dialect.name)
+        .map_err(|error| error.to_string())?;
+    for (position, &(key, _, source)) in dialect.overrides.iter().enumerate() {
+        if source.is_empty() {
+            return Err(format!("{key} needs a source"));
+        }
+        let before = &dialect.overrides[..position];
+        if before.iter().any(|&(other, _, _)| other == key) {
+            return Err(format!("{key} is overridden twice"));
+        }
+    }
+    for (key, value) in built.texts() {
+        if !built
+            .keeps(key, &value)
+            .map_err(|error| error.to_string())?
+        {
+            return Err(format!("{key}={value} does not read back"));
         }
     }
     Ok(())
@@ -806,7 +879,15 @@ pub mod expansion {
 
     /// The entry of a key.
     pub fn info<P: Params>(key: &str, text: &str) -> Result<&'static ParamInfo, ParamError> {
-        if let Some(info) = P::TABLE.iter().find(|info| info.name == key) {
+        info_in(P::TABLE, key, text)
+    }
+
+    pub(super) fn info_in(
+        table: &'static [ParamInfo],
+        key: &str,
+        text: &str,
+    ) -> Result<&'static ParamInfo, ParamError> {
+        if let Some(info) = table.iter().find(|info| info.name == key) {
             return Ok(info);
         }
         if key == DIALECT_KEY {
@@ -814,7 +895,7 @@ pub mod expansion {
                 given: text.to_owned(),
             });
         }
-        let names = P::TABLE.iter().map(|info| info.name);
+        let names = table.iter().map(|info| info.name);
         Err(ParamError::UnknownKey {
             key: key.to_owned(),
             given: text.to_owned(),
@@ -847,22 +928,25 @@ pub mod expansion {
 
     /// The entry of a dialect, named in short or in full.
     pub fn dialect<P: Params>(given: &str) -> Result<&'static DialectInfo, ParamError> {
+        dialect_in(P::DIALECTS, given)
+    }
+
+    fn dialect_in(
+        dialects: &'static [DialectInfo],
+        given: &str,
+    ) -> Result<&'static DialectInfo, ParamError> {
         let named = |info: &&DialectInfo| info.name == given || info.release == given;
-        P::DIALECTS
+        let names = || dialects.iter().flat_map(|info| [info.name, info.release]);
+        dialects
             .iter()
             .find(named)
             .ok_or_else(|| ParamError::UnknownDialect {
                 given: given.to_owned(),
-                allowed: P::DIALECTS
+                allowed: dialects
                     .iter()
                     .map(|info| (info.name, info.release))
                     .collect(),
-                nearest: nearest(
-                    given,
-                    P::DIALECTS
-                        .iter()
-                        .flat_map(|info| [info.name, info.release]),
-                ),
+                nearest: nearest(given, names()),
             })
     }
 
