@@ -3,7 +3,7 @@
 use super::error::ParamError;
 use super::expansion;
 use super::info::{Condition, DIALECT_KEY, DialectInfo, Need};
-use super::params::Params;
+use super::params::{AnyParams, Params};
 
 /// The dialect in which the original papers are followed. A scenario may ask for it whatever runs.
 pub const PAPER: &str = "paper";
@@ -48,45 +48,57 @@ pub fn build<P: Params>(
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) -> Result<P, ParamError> {
+    let defaults = match own_dialect(pairs)?.or(dialect) {
+        Some(name) => P::in_dialect(name)?,
+        None => P::default(),
+    };
+    let mut params = defaults.clone();
+    set_given(&mut params, &defaults, pairs)?;
+    Ok(params)
+}
+
+/// The dialect among `pairs`, if they name one; no key may occur twice.
+fn own_dialect(pairs: &[(String, String)]) -> Result<Option<&str>, ParamError> {
     for (index, (key, second)) in pairs.iter().enumerate() {
         if let Some((_, first)) = pairs[..index].iter().find(|(earlier, _)| earlier == key) {
             let (key, first, second) = (key.clone(), first.clone(), second.clone());
             return Err(ParamError::Repeated { key, first, second });
         }
     }
-    let own = pairs
-        .iter()
-        .find(|(key, _)| key == DIALECT_KEY)
-        .map(|(_, name)| name.as_str());
-    let defaults = match own.or(dialect) {
-        Some(name) => P::in_dialect(name)?,
-        None => P::default(),
-    };
-    let mut params = defaults.clone();
+    let own = pairs.iter().find(|(key, _)| key == DIALECT_KEY);
+    Ok(own.map(|(_, name)| name.as_str()))
+}
+
+/// Sets what `pairs` give beside the dialect, and refuses what has no effect then.
+fn set_given(
+    params: &mut dyn AnyParams,
+    defaults: &dyn AnyParams,
+    pairs: &[(String, String)],
+) -> Result<(), ParamError> {
     let given = || pairs.iter().filter(|(key, _)| key != DIALECT_KEY);
     for (key, text) in given() {
-        params.set(key, text)?;
+        params.put(key, text)?;
     }
-    for (key, text) in given().filter(|(key, _)| params.get(key) != defaults.get(key)) {
-        for need in expansion::info::<P>(key, text)?.needs {
+    for (key, text) in given().filter(|(key, _)| params.text_of(key) != defaults.text_of(key)) {
+        for need in expansion::info_in(params.table(), key, text)?.needs {
             if need
                 .of
-                .is_none_or(|of| params.get(key).as_deref() == Some(of))
+                .is_none_or(|of| params.text_of(key).as_deref() == Some(of))
             {
-                check_effect(&params, &defaults, (key, text), need)?;
+                check_effect(params, defaults, (key, text), need)?;
             }
         }
     }
-    Ok(params)
+    Ok(())
 }
 
 /// Characters of another value that a message quotes at most.
 const MOST_QUOTED: usize = 30;
 
 /// Refuses a value that has no effect, because what it needs is not there.
-fn check_effect<P: Params>(
-    params: &P,
-    defaults: &P,
+fn check_effect(
+    params: &dyn AnyParams,
+    defaults: &dyn AnyParams,
     (key, given): (&str, &str),
     need: &Need,
 ) -> Result<(), ParamError> {
@@ -110,18 +122,19 @@ fn check_effect<P: Params>(
         })
     };
     let untouched =
-        |condition: &Condition| params.get(condition.key) == defaults.get(condition.key);
-    if need.is_of_dialect(P::TABLE) && need.any.iter().all(untouched) {
-        let meets = |dialect: &&DialectInfo| need.is_met_in(dialect, P::TABLE);
-        let others = P::DIALECTS.iter().filter(meets);
+        |condition: &Condition| params.text_of(condition.key) == defaults.text_of(condition.key);
+    let table = params.table();
+    if need.is_of_dialect(table) && need.any.iter().all(untouched) {
+        let meets = |dialect: &&DialectInfo| need.is_met_in(dialect, table);
+        let others = params.dialects().iter().filter(meets);
         let remedies = others.map(|dialect| format!("write {DIALECT_KEY}={}", dialect.name));
-        let beside = format!("{DIALECT_KEY}={}", params.dialect());
+        let beside = format!("{DIALECT_KEY}={}", params.dialect_name());
         return refused(beside, remedies.collect());
     }
     let now = |Condition { key, .. }: &Condition| {
         let value = match *key {
-            DIALECT_KEY => params.dialect().to_owned(),
-            key => params.get(key).unwrap_or_default(),
+            DIALECT_KEY => params.dialect_name().to_owned(),
+            key => params.text_of(key).unwrap_or_default(),
         };
         match value.chars().nth(MOST_QUOTED) {
             _ if value.is_empty() => format!("no {key}"),
@@ -152,85 +165,79 @@ fn check_effect<P: Params>(
 /// # Panics
 /// When an end of a range cannot be read.
 pub fn check_declaration<P: Params>() -> Result<(), String> {
-    let mut params = P::default();
-    for (index, info) in P::TABLE.iter().enumerate() {
-        if info.name == DIALECT_KEY
-            || P::TABLE[..index]
-                .iter()
-                .any(|other| other.name == info.name)
-        {
+    check_declared(&P::default())
+}
+
+fn check_declared(defaults: &dyn AnyParams) -> Result<(), String> {
+    let (table, dialects) = (defaults.table(), defaults.dialects());
+    let mut params = defaults.defaults();
+    for (index, info) in table.iter().enumerate() {
+        if info.name == DIALECT_KEY || table[..index].iter().any(|other| other.name == info.name) {
             return Err(format!("the parameter name {:?} is taken", info.name));
         }
         if info.doc.is_empty() || info.source.is_empty() {
             return Err(format!("{} needs a text and a source", info.name));
         }
         params
-            .set(info.name, info.default)
+            .put(info.name, info.default)
             .map_err(|error| format!("default of {error}"))?;
         for need in info.needs {
-            check_need::<P>(info.name, need)?;
+            check_need(defaults, info.name, need)?;
         }
     }
-    for index in 0..P::DIALECTS.len() {
-        check_dialect::<P>(index)?;
+    for (index, dialect) in dialects.iter().enumerate() {
+        let taken = |other: &DialectInfo| {
+            [other.name, other.release].contains(&dialect.name) || other.release == dialect.release
+        };
+        if dialects[..index].iter().any(taken) {
+            return Err(format!("the dialect name {:?} is taken", dialect.name));
+        }
+        check_dialect(defaults, dialect)
+            .map_err(|problem| format!("dialect {}: {problem}", dialect.name))?;
     }
     Ok(())
 }
 
-/// Checks what a parameter needs of others.
-fn check_need<P: Params>(name: &'static str, need: &Need) -> Result<(), String> {
+/// Whether the parameter `name` can need this.
+fn check_need(defaults: &dyn AnyParams, name: &str, need: &Need) -> Result<(), String> {
     if let Some(value) = need.of {
-        P::default()
-            .set(name, value)
+        defaults
+            .keeps(name, value)
             .map_err(|error| format!("need of {error}"))?;
     }
     for condition in need.any {
-        let of_dialect = condition.key == DIALECT_KEY;
-        if of_dialect && P::DIALECTS.iter().all(|info| info.name != condition.value) {
-            let dialect = condition.value;
+        let dialect = condition.value;
+        let exists = defaults.dialects().iter().any(|info| info.name == dialect);
+        if condition.key == DIALECT_KEY && !exists {
             return Err(format!("need of {name}: there is no dialect {dialect:?}"));
         }
         condition
-            .holds(&P::default())
+            .holds(defaults)
             .map_err(|error| format!("need of {name}: {error}"))?;
     }
     Ok(())
 }
 
-/// Checks a dialect: its names, what it overrides, and that its values read back.
-fn check_dialect<P: Params>(index: usize) -> Result<(), String> {
-    let dialect = &P::DIALECTS[index];
-    let taken = |other: &DialectInfo| {
-        [other.name, other.release].contains(&dialect.name) || other.release == dialect.release
-    };
-    if P::DIALECTS[..index].iter().any(taken) {
-        return Err(format!("the dialect name {:?} is taken", dialect.name));
-    }
-    let built = P::in_dialect(dialect.name)
-        .map_err(|error| format!("dialect {}: {error}", dialect.name))?;
+/// Whether what a dialect overrides has sources, and all its values read back.
+fn check_dialect(defaults: &dyn AnyParams, dialect: &DialectInfo) -> Result<(), String> {
+    let built = defaults
+        .with_dialect(dialect.name)
+        .map_err(|error| error.to_string())?;
     for (position, &(key, _, source)) in dialect.overrides.iter().enumerate() {
         if source.is_empty() {
-            return Err(format!("dialect {}: {key} needs a source", dialect.name));
+            return Err(format!("{key} needs a source"));
         }
-        if dialect.overrides[..position]
-            .iter()
-            .any(|&(other, _, _)| other == key)
-        {
-            return Err(format!(
-                "dialect {}: {key} is overridden twice",
-                dialect.name
-            ));
+        let before = &dialect.overrides[..position];
+        if before.iter().any(|&(other, _, _)| other == key) {
+            return Err(format!("{key} is overridden twice"));
         }
     }
-    for (key, value) in built.pairs() {
-        let mut copy = built.clone();
-        copy.set(key, &value)
-            .map_err(|error| format!("dialect {}: {error}", dialect.name))?;
-        if copy != built {
-            return Err(format!(
-                "dialect {}: {key}={value} does not read back",
-                dialect.name
-            ));
+    for (key, value) in built.texts() {
+        if !built
+            .keeps(key, &value)
+            .map_err(|error| error.to_string())?
+        {
+            return Err(format!("{key}={value} does not read back"));
         }
     }
     Ok(())

@@ -31,7 +31,15 @@ pub const fn by(word: &str) -> bool {
 
 /// The entry of a key.
 pub fn info<P: Params>(key: &str, text: &str) -> Result<&'static ParamInfo, ParamError> {
-    if let Some(info) = P::TABLE.iter().find(|info| info.name == key) {
+    info_in(P::TABLE, key, text)
+}
+
+pub(super) fn info_in(
+    table: &'static [ParamInfo],
+    key: &str,
+    text: &str,
+) -> Result<&'static ParamInfo, ParamError> {
+    if let Some(info) = table.iter().find(|info| info.name == key) {
         return Ok(info);
     }
     if key == DIALECT_KEY {
@@ -39,7 +47,7 @@ pub fn info<P: Params>(key: &str, text: &str) -> Result<&'static ParamInfo, Para
             given: text.to_owned(),
         });
     }
-    let names = P::TABLE.iter().map(|info| info.name);
+    let names = table.iter().map(|info| info.name);
     Err(ParamError::UnknownKey {
         key: key.to_owned(),
         given: text.to_owned(),
@@ -71,23 +79,26 @@ pub fn declared<T: ParamValue>(name: &str, text: &str) -> T {
 
 /// The entry of a dialect, named in short or in full, and its place in the list.
 pub fn dialect<P: Params>(given: &str) -> Result<(usize, &'static DialectInfo), ParamError> {
+    dialect_in(P::DIALECTS, given)
+}
+
+fn dialect_in(
+    dialects: &'static [DialectInfo],
+    given: &str,
+) -> Result<(usize, &'static DialectInfo), ParamError> {
     let named = |(_, info): &(usize, &DialectInfo)| info.name == given || info.release == given;
-    P::DIALECTS
+    let names = || dialects.iter().flat_map(|info| [info.name, info.release]);
+    dialects
         .iter()
         .enumerate()
         .find(named)
         .ok_or_else(|| ParamError::UnknownDialect {
             given: given.to_owned(),
-            allowed: P::DIALECTS
+            allowed: dialects
                 .iter()
                 .map(|info| (info.name, info.release))
                 .collect(),
-            nearest: nearest(
-                given,
-                P::DIALECTS
-                    .iter()
-                    .flat_map(|info| [info.name, info.release]),
-            ),
+            nearest: nearest(given, names()),
         })
 }
 

@@ -6,7 +6,7 @@ use super::error::ParamError;
 use super::info::{Condition, DIALECT_KEY, DialectInfo, ParamInfo};
 
 /// The parameters of an algorithm. [`params!`](crate::params) implements it.
-pub trait Params: Sized + Clone + PartialEq + fmt::Debug + Default {
+pub trait Params: Sized + Clone + PartialEq + fmt::Debug + Default + 'static {
     /// What the parameters belong to.
     const DOC: &'static str;
     /// Every parameter, in the order declared.
@@ -45,14 +45,68 @@ pub trait Params: Sized + Clone + PartialEq + fmt::Debug + Default {
     }
 }
 
+/// [`Params`] of any type: what is done with them through this is compiled once, not for each of a hundred types.
+pub(super) trait AnyParams {
+    fn table(&self) -> &'static [ParamInfo];
+    fn dialects(&self) -> &'static [DialectInfo];
+    fn dialect_name(&self) -> &'static str;
+    fn text_of(&self, key: &str) -> Option<String>;
+    fn put(&mut self, key: &str, text: &str) -> Result<(), ParamError>;
+    fn texts(&self) -> Vec<(&'static str, String)>;
+    /// Whether a parameter that is set to this value is as it was.
+    fn keeps(&self, key: &str, text: &str) -> Result<bool, ParamError>;
+    /// The defaults.
+    fn defaults(&self) -> Box<dyn AnyParams>;
+    /// The defaults of a dialect.
+    fn with_dialect(&self, name: &str) -> Result<Box<dyn AnyParams>, ParamError>;
+}
+
+impl<P: Params> AnyParams for P {
+    fn table(&self) -> &'static [ParamInfo] {
+        P::TABLE
+    }
+
+    fn dialects(&self) -> &'static [DialectInfo] {
+        P::DIALECTS
+    }
+
+    fn dialect_name(&self) -> &'static str {
+        Params::dialect(self)
+    }
+
+    fn text_of(&self, key: &str) -> Option<String> {
+        Params::get(self, key)
+    }
+
+    fn put(&mut self, key: &str, text: &str) -> Result<(), ParamError> {
+        Params::set(self, key, text)
+    }
+
+    fn texts(&self) -> Vec<(&'static str, String)> {
+        Params::pairs(self)
+    }
+
+    fn keeps(&self, key: &str, text: &str) -> Result<bool, ParamError> {
+        let mut with = self.clone();
+        Params::set(&mut with, key, text)?;
+        Ok(with == *self)
+    }
+
+    fn defaults(&self) -> Box<dyn AnyParams> {
+        Box::new(P::default())
+    }
+
+    fn with_dialect(&self, name: &str) -> Result<Box<dyn AnyParams>, ParamError> {
+        Ok(Box::new(P::in_dialect(name)?))
+    }
+}
+
 impl Condition {
     /// Whether it is met.
-    pub(super) fn holds<P: Params>(&self, params: &P) -> Result<bool, ParamError> {
+    pub(super) fn holds(&self, params: &dyn AnyParams) -> Result<bool, ParamError> {
         if self.key == DIALECT_KEY {
-            return Ok((params.dialect() == self.value) == self.is);
+            return Ok((params.dialect_name() == self.value) == self.is);
         }
-        let mut with = params.clone();
-        with.set(self.key, self.value)?;
-        Ok((with == *params) == self.is)
+        Ok(params.keeps(self.key, self.value)? == self.is)
     }
 }
