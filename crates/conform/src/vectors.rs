@@ -611,10 +611,13 @@ pub fn parse(name: &str, text: &str) -> Result<Vector, LabError> {
 /// A line, counted from 1, and what is wrong with it.
 type Problem = (usize, String);
 
+/// Keys and values, in order.
+type Header = Vec<(String, String)>;
+
 /// Keys and values up to the line that announces the events, and the number that it announces; none where it is missing.
 fn parse_header<'a>(
     lines: impl Iterator<Item = (&'a str, usize)>,
-) -> Result<(Vec<(String, String)>, Option<usize>), Problem> {
+) -> Result<(Header, Option<usize>), Problem> {
     let mut header = Vec::new();
     for (line, number) in lines {
         // A parameter's key is two words.
