@@ -298,17 +298,23 @@ fn plan(
     Ok(TcpPlan {
         params,
         sack,
-        rledbat: match rledbat.rledbat {
-            true => Some(LedbatPlus::build(&LedbatPlusParams {
-                target: rledbat.rledbat_target,
-                ..LedbatPlusParams::default()
-            })?),
-            false => None,
-        },
+        rledbat: rledbat_control(&rledbat)?,
         ecn: traits.ecn,
         control,
         parts,
     })
+}
+
+/// What bounds the window that the receiver advertises, where rLEDBAT is on.
+fn rledbat_control(params: &RledbatParams) -> Result<Option<LedbatPlus>, ParamError> {
+    let ledbat = LedbatPlusParams {
+        target: params.rledbat_target,
+        ..LedbatPlusParams::default()
+    };
+    params
+        .rledbat
+        .then(|| LedbatPlus::build(&ledbat))
+        .transpose()
 }
 
 /// The maker of a congestion control, with the parameters of its specification and of the flow, and these as resolved.

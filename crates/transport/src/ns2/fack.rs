@@ -36,6 +36,7 @@ impl Fack {
 /// What is known of the packets beyond the cumulative acknowledgement, up to the last that was told.
 #[derive(Debug, Default)]
 pub(super) struct Board {
+    /// The number of the first of `packets`.
     first: i64,
     packets: VecDeque<Told>,
 }

@@ -26,8 +26,9 @@ pub(super) struct Socket {
     pub(super) sampler: Sampler,
     /// Bytes of the initial window, which is not paced.
     pub(super) initial_window: u64,
-    /// What the last echo acknowledged that was taken, and the segment that told of the window's fall last (m_ecnEchoSeq, m_ecnCWRSeq).
+    /// What the last echo acknowledged that was taken (m_ecnEchoSeq).
     pub(super) echoed: u64,
+    /// The segment that told of the window's fall last (m_ecnCWRSeq).
     pub(super) told: u64,
 }
 

@@ -121,8 +121,9 @@ pub(in crate::sack) struct Event {
     /// What is missing may only be reordered: the timer waits for that.
     pub(super) waits: bool,
     pub(in crate::sack) echo: bool,
-    /// When the first and the last were sent of those acknowledged that were sent once, cumulatively and selectively.
+    /// When the first and the last were sent of those cumulatively acknowledged that were sent once.
     pub(in crate::sack) acked_sent: Option<(Time, Time)>,
+    /// The same of those selectively acknowledged.
     pub(super) sacked_sent: Option<(Time, Time)>,
     /// The lowest byte delivered for the first time that was sent once.
     pub(super) lowest: u64,
