@@ -48,7 +48,6 @@ EXCEPTED = (
     "crates/sim/",
     "crates/study/",
     "crates/traces/",
-    "crates/transport/",
     "docs/reference/",
     "studies/",
 )

@@ -236,7 +236,7 @@ impl<S: Source> Ns2Sender<S> {
         (truncated(self.cwnd) + self.inflation).min(self.window)
     }
 
-    /// Sends what the window allows, at most so many packets.
+    /// Sends what the window allows, at most `most` packets.
     fn send_all<H: Host>(&mut self, most: u32, host: &mut H) {
         match self.recovery {
             Ns2Recovery::Sack => return self.send_selectively(host),

@@ -19,7 +19,7 @@ pub(super) struct Socket {
     pub(super) measured_from: u64,
     /// Bytes acknowledged that do not make a segment.
     pub(super) rest: u64,
-    /// The byte after what was sent last, whatever that was; what a partial acknowledgement sends again goes by its first byte
+    /// The byte after what was sent last, whatever that was; of what a partial acknowledgement sends again, its first byte
     /// (m_nextTxSequence). Algorithms end their rounds by it.
     pub(super) next: u64,
     /// The sample of the delivery rate.

@@ -523,7 +523,7 @@ impl SackReceiver {
 
     /// A segment that is marked, or is not (ns-3.44, read for behaviour: tcp-dctcp.cc, CeState0to1 and CeState1to0). At a change, an acknowledgement that
     /// is held back goes with the state of before, but with the number of one segment earlier: a mark whose segment was the first of two
-    /// is told by an acknowledgement of nothing, which the sender does not take for an echo.
+    /// arrives by an acknowledgement of nothing, which the sender does not take for an echo.
     fn on_mark_as_ns3<H: Host>(&mut self, marked: bool, host: &mut H) {
         if marked != self.echo && self.unacked > 0 && self.prior > 0 {
             let next = std::mem::replace(&mut self.next, self.prior);

@@ -254,7 +254,7 @@ impl<S: Source> TcpSender<S> {
         self.ecn
     }
 
-    /// Bytes in flight as the congestion control is told of them (FlightSize).
+    /// Bytes in flight as the congestion control hears of them (FlightSize).
     #[inline]
     fn in_flight(&self) -> u64 {
         self.nxt - self.una + self.padding
