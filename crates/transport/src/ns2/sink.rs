@@ -285,6 +285,10 @@ mod tests {
         assert_eq!(acks(&mut bench), [3]);
         bench.give(data(5), &mut sink);
         bench.give(data(4), &mut sink);
-        assert_eq!(acks(&mut bench), [3, 5], "gaps are acknowledged and filled at once");
+        assert_eq!(
+            acks(&mut bench),
+            [3, 5],
+            "gaps are acknowledged and filled at once"
+        );
     }
 }
