@@ -47,13 +47,13 @@ params! {
     }
 }
 
-/// Gains of the rate over one cycle, a round trip each.
-const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// The rate has grown if it has by a quarter; three rounds without end the search.
-const GROWTH: f64 = 1.25;
-const FLAT_ROUNDS: u32 = 3;
-/// Segments of the least window.
-const LEAST: u64 = 4;
+/// Gains of the rate over one cycle, a round trip each (section 4.3.4.3 of draft-cardwell-iccrg-bbr-congestion-control-00).
+const PACING_GAIN_CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// The pipe is full when the rate has not grown by a quarter (bbr_full_bw_thresh) in three rounds (bbr_full_bw_cnt): section 4.3.2.2 of the draft.
+const FULL_BW_THRESH: f64 = 1.25;
+const FULL_BW_COUNT: u32 = 3;
+/// Segments of the least window (BBRMinPipeCwnd, section 4.2.3.3 of the draft).
+const MIN_PIPE_CWND: u64 = 4;
 /// Longest time of aggregation that the window allows for, and the rounds after which what was seen is half forgotten.
 const AGGREGATION: Span = Span::from_ms(100);
 const AGGREGATION_ROUNDS: u32 = 5;
@@ -76,6 +76,7 @@ enum Mode {
 struct Model {
     /// Bits per second.
     rate: f64,
+    /// Gain of the rate.
     pacing_gain: f64,
     mode: Mode,
     min_rtt: Option<Span>,
@@ -100,6 +101,7 @@ impl Model {
 /// The greatest of the values of the last rounds (Kathleen Nichols' filter: the three best, each later than the one before).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Greatest {
+    /// Round and value of each, the greatest first.
     best: [(u64, f64); 3],
 }
 
@@ -139,67 +141,101 @@ impl Greatest {
 /// The state of one connection, but for dialect ns3.
 #[derive(Clone, Debug)]
 pub struct Bbr {
+    /// Gain of rate and window in Startup (BBRHighGain).
     high_gain: f64,
+    /// Gain of the window afterwards.
     cwnd_gain_steady: f64,
+    /// Rounds over which the greatest rate counts (BtlBwFilterLen).
     bw_rounds: u64,
+    /// How long the shortest round trip counts (RTpropFilterLen).
     min_rtt_window: Span,
+    /// How long it is looked for (ProbeRTTDuration).
     probe_rtt: Span,
+    /// The part of the rate that the pace leaves free.
     margin: f64,
 
+    /// Payload of a full segment, bytes.
     mss: u64,
+    /// The window at the beginning, bytes.
     initial_window: u64,
+    /// The window, bytes.
     cwnd: u64,
+    /// The last window that was good, bytes (BBR.prior_cwnd).
     prior_cwnd: u64,
+    /// The pace, bytes per second (BBR.pacing_rate).
     pacing: f64,
+    /// The state (BBR.state).
     mode: Mode,
+    /// Gain of the rate now.
     pacing_gain: f64,
+    /// Gain of the window now.
     cwnd_gain: f64,
 
-    /// Bytes per second.
-    bw: Greatest,
-    min_rtt: Option<Span>,
-    min_rtt_at: Time,
-    /// Round trips, by delivered bytes.
-    round: u64,
-    round_end: u64,
-    round_began: bool,
+    /// The greatest delivery rate of the last rounds, bytes per second (BBR.BtlBwFilter).
+    btl_bw: Greatest,
+    /// The shortest round trip (BBR.RTprop).
+    rt_prop: Option<Span>,
+    /// When it was measured (BBR.rtprop_stamp).
+    rt_prop_stamp: Time,
+    /// Round trips so far (BBR.round_count).
+    round_count: u64,
+    /// Delivered bytes at which the round is over (BBR.next_round_delivered).
+    next_round_delivered: u64,
+    /// This acknowledgement begins a round (BBR.round_start).
+    round_start: bool,
 
+    /// The rate that growth is compared with, bytes per second (BBR.full_bw).
     full_bw: f64,
-    flat: u32,
-    full: bool,
-    cycle: usize,
-    cycle_at: Time,
-    probe_until: Option<Time>,
-    probe_round: bool,
-    conserve: bool,
+    /// Rounds without growth (BBR.full_bw_count).
+    full_bw_count: u32,
+    /// The search is over (BBR.filled_pipe).
+    filled_pipe: bool,
+    /// The phase of the cycle (BBR.cycle_index).
+    cycle_index: usize,
+    /// When it began (BBR.cycle_stamp).
+    cycle_stamp: Time,
+    /// When the probe for the round trip may end (BBR.probe_rtt_done_stamp).
+    probe_rtt_done_stamp: Option<Time>,
+    /// A round has passed in it (BBR.probe_rtt_round_done).
+    probe_rtt_round_done: bool,
+    /// The window is what is delivered, for the first round of a recovery (BBR.packet_conservation).
+    packet_conservation: bool,
+    /// The phase of the transport.
     phase: Phase,
+    /// The application held the last sample back.
     app_limited: bool,
+    /// Sending begins after silence (BBR.idle_restart).
     idle_restart: bool,
 
-    /// Aggregation: bytes acknowledged since `epoch`, and the most that they were beyond the rate, in these rounds and those before.
-    epoch: Time,
-    epoch_acked: u64,
-    extra: [u64; 2],
-    extra_rounds: u32,
+    /// When the aggregation of acknowledgements was last counted anew.
+    ack_epoch: Time,
+    /// Bytes acknowledged since then.
+    ack_epoch_acked: u64,
+    /// The most bytes beyond the rate, in these rounds and those before.
+    extra_acked: [u64; 2],
+    /// Rounds since these were exchanged.
+    extra_acked_rounds: u32,
     /// When pacing lets the next segment go.
     next_send: Time,
     /// Delivered bytes between which samples say nothing of the rate: those sent while the window was small on purpose.
     quiet: (u64, u64),
-    /// Bytes lost and delivered so far, and what they tell of a policer.
+    /// Bytes lost so far.
     lost: u64,
+    /// Bytes delivered so far.
     delivered: u64,
+    /// What they tell of a policer.
     policer: Policer,
 }
 
 impl Bbr {
     /// The rate of the path, bytes per second: the greatest measured, or a policer's (bbr_bw).
     fn rate(&self) -> f64 {
-        self.policer.rate().unwrap_or_else(|| self.bw.get())
+        self.policer.rate().unwrap_or_else(|| self.btl_bw.get())
     }
 
     /// Bytes that fill the path `gain` times at `rate`; the initial window while it is unknown.
     fn bdp(&self, rate: f64, gain: f64) -> u64 {
-        match self.min_rtt {
+        match self.rt_prop {
             None => self.initial_window,
             Some(rtt) => {
                 let bytes = rate * rtt.as_secs_f64() * gain;
@@ -227,36 +263,38 @@ impl Bbr {
     }
 
     fn inflight(&self, gain: f64) -> u64 {
-        self.with_room(self.bdp(self.bw.get(), gain))
+        self.with_room(self.bdp(self.btl_bw.get(), gain))
     }
 
     /// `bytes` with room for segments that leave in one burst: three pieces, an even number, two segments more while probing.
     fn with_room(&self, bytes: u64) -> u64 {
         let mut segments = bytes / self.mss + 3 * self.piece();
         segments += segments % 2;
-        if self.mode == Mode::ProbeBw && self.cycle == 0 {
+        if self.mode == Mode::ProbeBw && self.cycle_index == 0 {
             segments += 2;
         }
         segments * self.mss
     }
 
+    /// Sections 4.1.1.3 and 4.1.1.5 of the draft: a round is over when what was sent after its beginning is delivered; the filter takes samples that the
+    /// application did not hold back, and greater ones.
     fn update_bw(&mut self, sample: &Sample) {
-        self.round_began = false;
+        self.round_start = false;
         if sample.sampled == 0 {
             return;
         }
-        if sample.prior_delivered >= self.round_end {
-            self.round_end = sample.delivered;
-            self.round += 1;
-            self.round_began = true;
-            self.conserve = false;
+        if sample.prior_delivered >= self.next_round_delivered {
+            self.next_round_delivered = sample.delivered;
+            self.round_count += 1;
+            self.round_start = true;
+            self.packet_conservation = false;
         }
         self.app_limited = sample.app_limited || self.is_quiet(sample);
         self.look_for_policer(sample.now, sample.newly_lost > 0, sample.delivered);
         if let Some(bw) = sample.rate()
-            && (!self.app_limited || bw >= self.bw.get())
+            && (!self.app_limited || bw >= self.btl_bw.get())
         {
-            self.bw.add(self.round, bw, self.bw_rounds);
+            self.btl_bw.add(self.round_count, bw, self.bw_rounds);
         }
     }
 
@@ -264,7 +302,7 @@ impl Bbr {
         let over = self.policer.look(&Told {
             now,
             losses,
-            round_began: self.round_began,
+            round_began: self.round_start,
             app_limited: self.app_limited,
             delivered,
             lost: self.lost,
@@ -285,37 +323,38 @@ impl Bbr {
         if sample.newly_delivered == 0 || sample.sampled == 0 {
             return;
         }
-        if self.round_began {
-            self.extra_rounds += 1;
-            if self.extra_rounds >= AGGREGATION_ROUNDS {
-                self.extra_rounds = 0;
-                self.extra = [0, self.extra[0]];
+        if self.round_start {
+            self.extra_acked_rounds += 1;
+            if self.extra_acked_rounds >= AGGREGATION_ROUNDS {
+                self.extra_acked_rounds = 0;
+                self.extra_acked = [0, self.extra_acked[0]];
             }
         }
-        let elapsed = sample.now.saturating_since(self.epoch).as_secs_f64();
+        let elapsed = sample.now.saturating_since(self.ack_epoch).as_secs_f64();
         let mut expected = whole(self.rate() * elapsed) / self.mss * self.mss;
-        if self.epoch_acked <= expected {
-            self.epoch = sample.now;
-            self.epoch_acked = 0;
+        if self.ack_epoch_acked <= expected {
+            self.ack_epoch = sample.now;
+            self.ack_epoch_acked = 0;
             expected = 0;
         }
-        self.epoch_acked += sample.newly_delivered;
-        let extra = self.epoch_acked.saturating_sub(expected).min(self.cwnd);
-        self.extra[0] = self.extra[0].max(extra);
+        self.ack_epoch_acked += sample.newly_delivered;
+        let extra = self.ack_epoch_acked.saturating_sub(expected).min(self.cwnd);
+        self.extra_acked[0] = self.extra_acked[0].max(extra);
     }
 
     /// The gain of the phase; a policer is not probed.
     fn cycle_gain(&self) -> f64 {
         match self.policer.rate() {
             Some(_) => 1.0,
-            None => CYCLE[self.cycle],
+            None => PACING_GAIN_CYCLE[self.cycle_index],
         }
     }
 
+    /// Section 4.3.4.3 of the draft (BBRIsNextCyclePhase): a phase lasts a round trip; probing goes on until something fills the pipe, draining ends early.
     fn advance_cycle(&mut self, sample: &Sample) {
         let full_length = self
-            .min_rtt
-            .is_some_and(|rtt| sample.now.saturating_since(self.cycle_at) > rtt);
+            .rt_prop
+            .is_some_and(|rtt| sample.now.saturating_since(self.cycle_stamp) > rtt);
         let gain = self.cycle_gain();
         let in_network = self.in_network(sample.in_flight_before, sample.now);
         let next = if gain > 1.0 {
@@ -326,26 +365,28 @@ impl Bbr {
             full_length
         };
         if next {
-            self.cycle = (self.cycle + 1) % CYCLE.len();
-            self.cycle_at = sample.now;
+            self.cycle_index = (self.cycle_index + 1) % PACING_GAIN_CYCLE.len();
+            self.cycle_stamp = sample.now;
         }
     }
 
+    /// Section 4.3.2.2 of the draft (BBRCheckFullPipe).
     fn check_full(&mut self, sample: &Sample) {
-        if self.full || !self.round_began || sample.app_limited || self.is_quiet(sample) {
+        if self.filled_pipe || !self.round_start || sample.app_limited || self.is_quiet(sample) {
             return;
         }
-        if self.bw.get() >= self.full_bw * GROWTH {
-            self.full_bw = self.bw.get();
-            self.flat = 0;
+        if self.btl_bw.get() >= self.full_bw * FULL_BW_THRESH {
+            self.full_bw = self.btl_bw.get();
+            self.full_bw_count = 0;
             return;
         }
-        self.flat += 1;
-        self.full = self.flat >= FLAT_ROUNDS;
+        self.full_bw_count += 1;
+        self.filled_pipe = self.full_bw_count >= FULL_BW_COUNT;
     }
 
+    /// Section 4.3.3 of the draft (BBRCheckDrain): what Startup has queued leaves first.
     fn check_drain(&mut self, sample: &Sample) {
-        if self.mode == Mode::Startup && self.full {
+        if self.mode == Mode::Startup && self.filled_pipe {
             self.mode = Mode::Drain;
         }
         if self.mode == Mode::Drain
@@ -358,43 +399,44 @@ impl Bbr {
     /// A cycle begins in any phase but the one that empties the queue.
     fn enter_probe_bw(&mut self, now: Time) {
         self.mode = Mode::ProbeBw;
-        self.cycle = match drawn(now) % (CYCLE.len() - 1) {
+        self.cycle_index = match drawn(now) % (PACING_GAIN_CYCLE.len() - 1) {
             0 => 0,
             other => other + 1,
         };
-        self.cycle_at = now;
+        self.cycle_stamp = now;
     }
 
+    /// Sections 4.1.2.3 and 4.3.5 of the draft: the shortest round trip of the last ten seconds, and a small window where it is older (BBRCheckProbeRTT).
     fn update_min_rtt(&mut self, sample: &Sample) {
         let now = sample.now;
-        let expired = now > self.min_rtt_at.saturating_add(self.min_rtt_window);
+        let expired = now > self.rt_prop_stamp.saturating_add(self.min_rtt_window);
         if let Some(rtt) = sample.rtt
-            && (expired || self.min_rtt.is_none_or(|least| rtt <= least))
+            && (expired || self.rt_prop.is_none_or(|least| rtt <= least))
         {
-            self.min_rtt = Some(rtt);
-            self.min_rtt_at = now;
+            self.rt_prop = Some(rtt);
+            self.rt_prop_stamp = now;
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_cwnd();
-            self.probe_until = None;
+            self.probe_rtt_done_stamp = None;
             self.quiet = (sample.delivered, sample.delivered);
         }
         if self.mode == Mode::ProbeRtt {
             self.quiet.1 = sample.delivered + sample.in_flight;
-            match self.probe_until {
-                None if sample.in_flight <= LEAST * self.mss => {
-                    self.probe_until = Some(now.saturating_add(self.probe_rtt));
-                    self.probe_round = false;
-                    self.round_end = sample.delivered;
+            match self.probe_rtt_done_stamp {
+                None if sample.in_flight <= MIN_PIPE_CWND * self.mss => {
+                    self.probe_rtt_done_stamp = Some(now.saturating_add(self.probe_rtt));
+                    self.probe_rtt_round_done = false;
+                    self.next_round_delivered = sample.delivered;
                 }
                 None => {}
                 Some(until) => {
-                    self.probe_round |= self.round_began;
-                    if self.probe_round && now > until {
-                        self.min_rtt_at = now;
+                    self.probe_rtt_round_done |= self.round_start;
+                    if self.probe_rtt_round_done && now > until {
+                        self.rt_prop_stamp = now;
                         self.cwnd = self.cwnd.max(self.prior_cwnd);
-                        if self.full {
+                        if self.filled_pipe {
                             self.enter_probe_bw(now);
                         } else {
                             self.mode = Mode::Startup;
@@ -408,6 +450,7 @@ impl Bbr {
         }
     }
 
+    /// Section 4.2.3.4 of the draft (BBRSaveCwnd).
     fn save_cwnd(&mut self) {
         self.prior_cwnd = if self.phase < Phase::Recovery && self.mode != Mode::ProbeRtt {
             self.cwnd
@@ -416,6 +459,7 @@ impl Bbr {
         };
     }
 
+    /// Sections 4.3.2 to 4.3.5 of the draft: the gains of each state.
     fn set_gains(&mut self) {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
             Mode::Startup => (self.high_gain, self.high_gain),
@@ -425,37 +469,39 @@ impl Bbr {
         };
     }
 
+    /// Section 4.2.1 of the draft (BBRSetPacingRate): below the known rate only once the pipe is full.
     fn set_pacing(&mut self) {
         let bw = self.rate();
         if bw == 0.0 {
             return;
         }
         let rate = bw * self.pacing_gain * (1.0 - self.margin);
-        if self.full || rate > self.pacing {
+        if self.filled_pipe || rate > self.pacing {
             self.pacing = rate;
         }
     }
 
+    /// Section 4.2.3.6 of the draft (BBRSetCwnd), with what aggregation needs (bbr_ack_aggregation_cwnd).
     fn set_cwnd(&mut self, sample: &Sample) {
         let acked = sample.newly_delivered;
         if acked > 0 && !self.recover(sample) {
             let mut target = self.bdp(self.rate(), self.cwnd_gain);
-            if self.full {
+            if self.filled_pipe {
                 let most = whole(self.rate() * AGGREGATION.as_secs_f64());
-                let extra = self.extra[0].max(self.extra[1]).min(most);
+                let extra = self.extra_acked[0].max(self.extra_acked[1]).min(most);
                 target += extra / self.mss * self.mss;
             }
             let target = self.with_room(target);
-            if self.full {
+            if self.filled_pipe {
                 self.cwnd = (self.cwnd + acked).min(target);
             } else if self.cwnd < target || sample.delivered < self.initial_window {
                 self.cwnd += acked;
             }
             // Not in the first round of a recovery (section 4.2.3.3 of the draft).
-            self.cwnd = self.cwnd.max(LEAST * self.mss);
+            self.cwnd = self.cwnd.max(MIN_PIPE_CWND * self.mss);
         }
         if self.mode == Mode::ProbeRtt {
-            self.cwnd = self.cwnd.min(LEAST * self.mss);
+            self.cwnd = self.cwnd.min(MIN_PIPE_CWND * self.mss);
         }
     }
 
@@ -467,18 +513,18 @@ impl Bbr {
         let before = self.phase;
         self.phase = sample.phase;
         if self.phase == Phase::Recovery && before != Phase::Recovery {
-            self.conserve = true;
-            self.round_end = sample.delivered;
+            self.packet_conservation = true;
+            self.next_round_delivered = sample.delivered;
             // Section 4.2.3.4 of the draft and Linux count packets: one that is short counts as one.
             self.cwnd = sample.in_flight + sample.newly_delivered.max(self.mss);
         } else if before >= Phase::Recovery && self.phase < Phase::Recovery {
             self.cwnd = self.cwnd.max(self.prior_cwnd);
-            self.conserve = false;
+            self.packet_conservation = false;
         }
-        if self.conserve {
+        if self.packet_conservation {
             self.cwnd = self.cwnd.max(sample.in_flight + sample.newly_delivered);
         }
-        self.conserve
+        self.packet_conservation
     }
 }
 
@@ -509,27 +555,27 @@ impl Build for Bbr {
             mode: Mode::Startup,
             pacing_gain: params.high_gain,
             cwnd_gain: params.high_gain,
-            bw: Greatest::default(),
-            min_rtt: None,
-            min_rtt_at: Time::ZERO,
-            round: 0,
-            round_end: 0,
-            round_began: false,
+            btl_bw: Greatest::default(),
+            rt_prop: None,
+            rt_prop_stamp: Time::ZERO,
+            round_count: 0,
+            next_round_delivered: 0,
+            round_start: false,
             full_bw: 0.0,
-            flat: 0,
-            full: false,
-            cycle: 0,
-            cycle_at: Time::ZERO,
-            probe_until: None,
-            probe_round: false,
-            conserve: false,
+            full_bw_count: 0,
+            filled_pipe: false,
+            cycle_index: 0,
+            cycle_stamp: Time::ZERO,
+            probe_rtt_done_stamp: None,
+            probe_rtt_round_done: false,
+            packet_conservation: false,
             phase: Phase::Open,
             app_limited: false,
             idle_restart: false,
-            epoch: Time::ZERO,
-            epoch_acked: 0,
-            extra: [0; 2],
-            extra_rounds: 0,
+            ack_epoch: Time::ZERO,
+            ack_epoch_acked: 0,
+            extra_acked: [0; 2],
+            extra_acked_rounds: 0,
             next_send: Time::ZERO,
             quiet: (u64::MAX, 0),
             lost: 0,
@@ -544,10 +590,10 @@ impl CongestionControl for Bbr {
         self.mss = start.mss.max(1);
         self.initial_window = start.initial_window.max(self.mss);
         self.cwnd = self.initial_window;
-        self.min_rtt = start.rtt;
-        self.min_rtt_at = start.now;
-        self.epoch = start.now;
-        self.cycle_at = start.now;
+        self.rt_prop = start.rtt;
+        self.rt_prop_stamp = start.now;
+        self.ack_epoch = start.now;
+        self.cycle_stamp = start.now;
         let rtt = start.rtt.unwrap_or(Span::from_ms(1)).as_secs_f64();
         self.pacing = real(self.cwnd) / rtt.max(1e-6) * self.high_gain * (1.0 - self.margin);
     }
@@ -556,8 +602,8 @@ impl CongestionControl for Bbr {
         // Section 4.3.4.4 of the draft asks for the state of the connection, not for that of the last sample: what was sent before a pause is not marked.
         if sent.in_flight == sent.bytes && sent.app_limited {
             self.idle_restart = true;
-            self.epoch = sent.now;
-            self.epoch_acked = 0;
+            self.ack_epoch = sent.now;
+            self.ack_epoch_acked = 0;
             if self.mode == Mode::ProbeBw {
                 self.pacing = self.rate() * (1.0 - self.margin);
             }
@@ -599,7 +645,7 @@ impl CongestionControl for Bbr {
         self.save_cwnd();
         if let CongestionKind::Timeout(expiry) = congestion.kind {
             self.full_bw = 0.0;
-            self.round_began = true;
+            self.round_start = true;
             self.phase = Phase::Loss;
             self.cwnd = expiry.kept + congestion.mss;
             self.lost += congestion.in_flight;
@@ -622,7 +668,7 @@ impl CongestionControl for Bbr {
 
     fn on_undo(&mut self, _undo: &Undo) {
         self.full_bw = 0.0;
-        self.flat = 0;
+        self.full_bw_count = 0;
         self.policer.forget();
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
@@ -632,7 +678,7 @@ impl CongestionControl for Bbr {
             rate: self.rate() * 8.0,
             pacing_gain: self.pacing_gain,
             mode: self.mode,
-            min_rtt: self.min_rtt,
+            min_rtt: self.rt_prop,
         };
         told.series(tell);
     }
@@ -651,9 +697,9 @@ mod tests {
             Span::from_ms(40),
         );
         pipe.run(Span::from_secs(4));
-        let bw = pipe.cc.bw.get() / real(MSS);
+        let bw = pipe.cc.btl_bw.get() / real(MSS);
         assert!((bw - 1000.0).abs() < 30.0, "{bw}");
-        assert!(pipe.cc.full);
+        assert!(pipe.cc.filled_pipe);
     }
 
     fn started() -> Bbr {
@@ -669,10 +715,10 @@ mod tests {
 
     fn after_startup(rate: f64) -> Bbr {
         let mut bbr = started();
-        bbr.full = true;
+        bbr.filled_pipe = true;
         bbr.mode = Mode::ProbeBw;
         bbr.pacing = rate;
-        bbr.bw.add(0, rate, 10);
+        bbr.btl_bw.add(0, rate, 10);
         bbr
     }
 
@@ -693,7 +739,7 @@ mod tests {
             ..Sample::default()
         });
         assert_eq!(bbr.cwnd(), 2 * MSS);
-        bbr.conserve = false;
+        bbr.packet_conservation = false;
         bbr.set_cwnd(&Sample {
             newly_delivered: MSS,
             in_flight: MSS,
@@ -737,11 +783,11 @@ mod tests {
     #[test]
     fn the_gain_cycle_has_eight_phases_of_a_round_trip() {
         let mut bbr = started();
-        bbr.full = true;
-        bbr.bw.add(0, 1e6, 10);
+        bbr.filled_pipe = true;
+        bbr.btl_bw.add(0, 1e6, 10);
         bbr.enter_probe_bw(Time::ZERO);
-        assert_ne!(CYCLE[bbr.cycle], 0.75);
-        bbr.cycle = 2;
+        assert_ne!(PACING_GAIN_CYCLE[bbr.cycle_index], 0.75);
+        bbr.cycle_index = 2;
         let mut gains = Vec::new();
         for n in 1..=16u64 {
             let at = Time::ZERO + Span::from_ms(41) * n;
@@ -750,7 +796,7 @@ mod tests {
                 in_flight_before: 60 * MSS,
                 ..Sample::default()
             });
-            gains.push(CYCLE[bbr.cycle]);
+            gains.push(PACING_GAIN_CYCLE[bbr.cycle_index]);
         }
         let cruise = [1.0; 5];
         let cycle = [&cruise[..], &[1.25, 0.75, 1.0]].concat();
@@ -760,11 +806,11 @@ mod tests {
     #[test]
     fn the_search_ends_after_three_rounds_without_growth() {
         let mut bbr = Bbr::build(&BbrParams::default()).unwrap();
-        bbr.bw.add(0, 1e6, 10);
+        bbr.btl_bw.add(0, 1e6, 10);
         let ended = (1..10).find(|_| {
-            bbr.round_began = true;
+            bbr.round_start = true;
             bbr.check_full(&Sample::default());
-            bbr.full
+            bbr.filled_pipe
         });
         assert_eq!(ended, Some(4));
     }
@@ -779,7 +825,7 @@ mod tests {
         let mut small = 0;
         for _ in 0..3000 {
             pipe.run(Span::from_ms(10));
-            small += u32::from(pipe.cc.cwnd() == LEAST * MSS);
+            small += u32::from(pipe.cc.cwnd() == MIN_PIPE_CWND * MSS);
         }
         // Two or three in 30 s, each of 200 ms and up to three round trips.
         assert!((40..=100).contains(&small), "{small}");
@@ -788,10 +834,10 @@ mod tests {
     #[test]
     fn a_cycle_begins_in_any_phase_but_the_one_that_empties_the_queue() {
         let mut bbr = Bbr::build(&BbrParams::default()).unwrap();
-        let mut seen = [0; CYCLE.len()];
+        let mut seen = [0; PACING_GAIN_CYCLE.len()];
         for n in 0..700 {
             bbr.enter_probe_bw(Time::ZERO + Span::from_us(n));
-            seen[bbr.cycle] += 1;
+            seen[bbr.cycle_index] += 1;
         }
         assert!(
             seen[1] == 0 && seen.iter().filter(|&&n| n > 70).count() == 7,
@@ -810,7 +856,7 @@ mod tests {
         pipe.run(Span::from_secs(5));
         for _ in 0..2000 {
             pipe.run(Span::from_ms(10));
-            least = least.min(pipe.cc.bw.get() / real(MSS));
+            least = least.min(pipe.cc.btl_bw.get() / real(MSS));
         }
         assert!(least > 950.0, "{least}");
     }

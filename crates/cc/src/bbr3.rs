@@ -106,62 +106,89 @@ struct Before {
 /// The state of one connection.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
+    /// Gain of the rate in Startup (BBR.StartupPacingGain).
     startup_gain: f64,
+    /// Gain of the window (BBR.DefaultCwndGain).
     cwnd_gain: f64,
+    /// Part of a window whose loss says that too much is in flight (BBR.LossThresh).
     loss_threshold: f64,
+    /// What is left of a bound after a round with losses (BBR.Beta).
     beta: f64,
+    /// What is left free below the bound for others (BBR.Headroom).
     headroom: f64,
+    /// The part of the rate that the pace leaves free (BBR.PacingMarginPercent).
     margin: f64,
     min_rtt_window: Span,
     probe_rtt_interval: Span,
     probe_rtt: Span,
 
+    /// Payload of a full segment, bytes.
     mss: u64,
+    /// The window at the beginning, bytes.
     initial_window: u64,
+    /// The window, bytes.
     cwnd: u64,
+    /// The last window that was good, bytes (BBR.prior_cwnd).
     prior_cwnd: u64,
+    /// The pace, bytes per second (BBR.pacing_rate).
     pacing: f64,
     mode: Mode,
     phase: Phase,
 
     /// Bytes per second: the greatest of the last probe cycle and of this, a bound that lasts until the next probe, and what both allow.
     max_bw: [f64; 2],
+    /// The bound until the next probe, bytes per second (BBR.bw_shortterm).
     bw_short: f64,
+    /// The greatest rate of this round, bytes per second (BBR.bw_latest).
     bw_latest: f64,
+    /// What is used, bytes per second (BBR.bw).
     bw: f64,
     /// Bounds of what is in flight: where losses began, and until the next probe.
     inflight_long: u64,
+    /// The bound until the next probe, bytes (BBR.inflight_shortterm).
     inflight_short: u64,
+    /// The most delivered in a round trip, bytes (BBR.inflight_latest).
     inflight_latest: u64,
 
+    /// Bytes delivered so far.
     delivered: u64,
+    /// Round trips so far (BBR.round_count).
     round: u64,
+    /// Delivered bytes at which the round is over (BBR.next_round_delivered).
     round_end: u64,
     round_began: bool,
     /// The same for rounds that begin with a loss.
     loss_round_end: u64,
     loss_round_began: bool,
     loss_in_round: bool,
+    /// Losses in this round.
     losses: u32,
     /// The window was used up in this round, and in the last.
     used_up: [bool; 2],
 
+    /// The rate that growth is compared with, bytes per second (BBR.full_bw).
     full_bw: f64,
+    /// Rounds without growth (BBR.full_bw_count).
     flat: u32,
     full_now: bool,
     full: bool,
+    /// The round in which Drain began.
     drain_round: u64,
 
     told: Told,
     probe_wait: Span,
     cycle_at: Time,
+    /// Rounds since the last probe (BBR.rounds_since_bw_probe).
     rounds_since_probe: u64,
     /// Samples are of a probe.
     probing: bool,
     too_high: bool,
     precautionary: bool,
+    /// Rounds of this probe (BBR.bw_probe_up_rounds).
     up_rounds: u32,
+    /// Bytes acknowledged towards the next growth of the bound (BBR.bw_probe_up_acks).
     up_acked: u64,
+    /// Bytes acknowledged for one segment of it (BBR.probe_up_cnt).
     up_per: u64,
 
     min_rtt: Option<Span>,
@@ -173,7 +200,9 @@ pub struct Bbr3 {
     /// Segments sent between these counts of delivered bytes are of a small window, not of the path.
     quiet: (u64, u64),
 
+    /// When the aggregation of acknowledgements was last counted anew.
     epoch: Time,
+    /// Bytes acknowledged since then.
     epoch_acked: u64,
     extra: Greatest,
     idle_restart: bool,

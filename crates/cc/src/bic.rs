@@ -46,9 +46,13 @@ const STEP: u64 = 4;
 /// The binary search, in segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
+    /// Window up to which it is Reno, segments.
     low_window: u64,
+    /// Most growth per round trip (S_max), segments.
     max_increment: u64,
+    /// Round trips in which the last segment below the old window is gained.
     smooth_part: u64,
+    /// The window before the last reduction, segments.
     pub(crate) last_max: u64,
 }
 
@@ -102,6 +106,7 @@ impl Search {
 pub struct Bic {
     window: Window,
     search: Search,
+    /// What a loss leaves of the window.
     beta: f64,
     fast_convergence: bool,
 }

@@ -58,20 +58,28 @@ pub struct Compound {
     window: Window,
     /// The other part, segments.
     delay_window: f64,
+    /// Growth of the delay window: alpha times the window to the power k per round trip, segments.
     alpha: f64,
+    /// What a loss takes off the sum.
     beta: f64,
+    /// See `alpha`.
     k: f64,
+    /// Segments in queues from which on the delay window shrinks.
     gamma: f64,
     /// Weight of a loss, least and greatest gamma.
     tuning: Option<(f64, f64, f64)>,
     /// What Reno's part had in queues in the last round (diff_reno).
     reno_waits: Option<f64>,
+    /// How fast it shrinks: segments per segment in queues.
     zeta: f64,
+    /// Window from which on there is a delay window, segments.
     low_window: u64,
     /// Losses are being repaired: round trips measured then say little, and are not asked (section 6).
     recovering: bool,
     round: Round,
+    /// The shortest round trip, microseconds.
     base: u64,
+    /// The shortest of this round, microseconds.
     least: u64,
 }
 

@@ -33,7 +33,9 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Copa {
     window: Window,
+    /// Delta where nobody competes: 1 / delta segments wait.
     default_delta: f64,
+    /// Delta now.
     delta: f64,
     competitive: bool,
     min_rtt_window: Span,
@@ -42,12 +44,15 @@ pub struct Copa {
     least: Least,
     srtt: Span,
     slow_start: bool,
+    /// Segments by which the window moves per 1 / delta segments acknowledged.
     velocity: f64,
     direction: Option<bool>,
     /// Round trips for which the direction has been the same.
     same: u32,
+    /// The window when the round began, bytes.
     at_round: u64,
     round: Round,
+    /// A part of a byte that growth has left.
     rest: f64,
     /// The queue was nearly empty at that time.
     empty_at: Time,

@@ -69,18 +69,23 @@ const UNIT: u64 = 1024;
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     window: Window,
+    /// Weight of a new observation (g of RFC 8257 section 4.2).
     g: f64,
+    /// The fraction of marked bytes, smoothed (DCTCP.Alpha).
     alpha: f64,
     in_1024ths: bool,
     ends: Ends,
     /// The byte to send next when the window of observation began (DCTCP.WindowEnd).
-    end: u64,
-    delivered: u64,
-    marked: u64,
+    window_end: u64,
+    /// Bytes acknowledged in it (DCTCP.BytesAcked).
+    bytes_acked: u64,
+    /// Those of them that were marked (DCTCP.BytesMarked).
+    bytes_marked: u64,
     loss_after_mark: bool,
     halved: Halved,
-    /// The window falls for a mark, and how much of it the transport allows.
+    /// The window falls for a mark.
     reducing: bool,
+    /// The window that the transport allows then, bytes.
     allowed: u64,
 }
 
@@ -99,17 +104,18 @@ impl Dctcp {
             // What is too small to fall further vanishes.
             let step = scaled(old, self.g);
             let mut alpha = old - if step == 0 { old } else { step };
-            if self.marked > 0 {
-                let part = scaled(UNIT, self.g) * self.marked / self.delivered.max(1);
+            if self.bytes_marked > 0 {
+                let part = scaled(UNIT, self.g) * self.bytes_marked / self.bytes_acked.max(1);
                 alpha = (alpha + part).min(UNIT);
             }
             self.alpha = real(alpha) / real(UNIT);
-        } else if self.delivered > 0 {
-            let fraction = real(self.marked) / real(self.delivered);
-            self.alpha = self.alpha * (1.0 - self.g) + self.g * fraction.min(1.0);
+        } else if self.bytes_acked > 0 {
+            // RFC 8257 section 3.3, items 5 and 6: M is the marked part, and DCTCP.Alpha follows it by g.
+            let m = real(self.bytes_marked) / real(self.bytes_acked);
+            self.alpha = self.alpha * (1.0 - self.g) + self.g * m.min(1.0);
         }
-        self.delivered = 0;
-        self.marked = 0;
+        self.bytes_acked = 0;
+        self.bytes_marked = 0;
     }
 }
 
@@ -123,9 +129,9 @@ impl Build for Dctcp {
             alpha: params.alpha.get(),
             in_1024ths: params.in_1024ths,
             ends: params.ends,
-            end: 0,
-            delivered: 0,
-            marked: 0,
+            window_end: 0,
+            bytes_acked: 0,
+            bytes_marked: 0,
             loss_after_mark: params.loss_after_mark,
             halved: params.halved,
             reducing: false,
@@ -151,20 +157,20 @@ impl CongestionControl for Dctcp {
 
     fn on_sample(&mut self, sample: &Sample) {
         let over = match self.ends {
-            Ends::Beyond => sample.una > self.end,
-            Ends::Before => sample.una >= self.end,
+            Ends::Beyond => sample.una > self.window_end,
+            Ends::Before => sample.una >= self.window_end,
         };
         if self.ends != Ends::Before {
-            self.delivered += sample.newly_delivered;
-            self.marked += sample.marked;
+            self.bytes_acked += sample.newly_delivered;
+            self.bytes_marked += sample.marked;
         }
         if over {
             self.update();
-            self.end = sample.next;
+            self.window_end = sample.next;
         }
         if self.ends == Ends::Before {
-            self.delivered += sample.newly_delivered;
-            self.marked += sample.marked;
+            self.bytes_acked += sample.newly_delivered;
+            self.bytes_marked += sample.marked;
         }
     }
 
@@ -180,6 +186,7 @@ impl CongestionControl for Dctcp {
     fn on_congestion(&mut self, congestion: &Congestion) {
         match congestion.kind {
             CongestionKind::Ecn => {
+                // RFC 8257 section 3.3, item 9: cwnd becomes cwnd * (1 - DCTCP.Alpha / 2).
                 let mut cut = scaled(self.window.cwnd, self.alpha / 2.0);
                 if self.in_1024ths {
                     // What is cut is rounded, not what is left.
@@ -247,7 +254,7 @@ mod tests {
             params.set("alpha", "0").unwrap();
             params.set("g", "1").unwrap();
             let mut dctcp = Dctcp::build(&params).unwrap();
-            dctcp.end = 1000;
+            dctcp.window_end = 1000;
             for (una, marked) in [(1000, 0), (2000, 1000)] {
                 dctcp.on_sample(&Sample {
                     una,
@@ -257,7 +264,7 @@ mod tests {
                     ..Sample::default()
                 });
             }
-            assert_eq!((dctcp.alpha, dctcp.delivered), (alpha, left), "{dialect}");
+            assert_eq!((dctcp.alpha, dctcp.bytes_acked), (alpha, left), "{dialect}");
         }
     }
 
@@ -291,7 +298,7 @@ mod tests {
         let mut params = DctcpParams::in_dialect("linux").unwrap();
         params.set("alpha", "0.02").unwrap();
         let mut dctcp = Dctcp::build(&params).unwrap();
-        dctcp.delivered = 1000;
+        dctcp.bytes_acked = 1000;
         dctcp.update();
         assert_eq!(dctcp.alpha, 19.0 / 1024.0);
         for _ in 0..5 {

@@ -6,10 +6,15 @@ use std::collections::VecDeque;
 /// The least delay of each of the last minutes, and the last samples (RFC 6817 section 2.4.2).
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
+    /// The least delay of each minute (base_delays of RFC 6817 section 2.4.2).
     base: VecDeque<Span>,
+    /// Minutes kept (BASE_HISTORY).
     history: usize,
+    /// The minute of the last one, since the run began.
     minute: u64,
+    /// The last delays (current_delays).
     current: VecDeque<Span>,
+    /// Delays kept (CURRENT_FILTER).
     filter: usize,
 }
 

@@ -48,10 +48,15 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Highspeed {
     window: Window,
+    /// Window up to which it is Reno (Low_Window), segments.
     low: f64,
+    /// Window reached at `high_p` (High_Window), segments.
     high: f64,
+    /// The loss rate at which Reno has `low` (Low_P).
     low_p: f64,
+    /// That loss rate (High_P).
     high_p: f64,
+    /// What a loss takes off a window of `high` (High_Decrease).
     high_decrease: f64,
 }
 

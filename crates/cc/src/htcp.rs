@@ -52,12 +52,16 @@ pub struct Htcp {
     last: Option<Span>,
     least: Option<Span>,
     most: Span,
+    /// What a loss leaves of the window.
     beta: f64,
     /// Bytes per second, of the round now and when the last loss came.
     round: Round,
     round_at: Time,
+    /// Bytes acknowledged in the round.
     bytes: u64,
+    /// The rate of the last round, bytes per second.
     rate: f64,
+    /// That when the last loss came, bytes per second.
     old_rate: f64,
 }
 

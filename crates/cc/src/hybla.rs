@@ -43,9 +43,11 @@ const MOST: f64 = 40.0;
 #[derive(Clone, Debug)]
 pub struct Hybla {
     window: Window,
+    /// The reference, seconds.
     rtt0: f64,
     /// How many times longer, at least 1.
     rho: f64,
+    /// A part of a byte that growth has left.
     rest: f64,
     /// When the first acknowledgement came, and what was delivered then.
     first: Option<(Time, u64)>,

@@ -51,6 +51,7 @@ pub(crate) struct HyStart {
     end: u64,
     /// When the round began, and the last acknowledgement of its train came; microseconds.
     round_start: u64,
+    /// When the last acknowledgement of its train came, microseconds.
     last_ack: u64,
     /// The least delay of the round, microseconds.
     least: u64,

@@ -45,7 +45,9 @@ params! {
 /// How growth and fall depend on delay; delays in any unit.
 #[derive(Clone, Debug)]
 pub(crate) struct Law {
+    /// Least and most growth, segments per round trip.
     pub(crate) alpha_range: (f64, f64),
+    /// Least and most that a loss takes off the window.
     pub(crate) beta_range: (f64, f64),
     /// Segments of growth per round trip.
     pub(crate) alpha: f64,
@@ -101,15 +103,22 @@ impl Law {
 pub struct Illinois {
     window: Window,
     law: Law,
+    /// Window up to which it is Reno, segments.
     win_thresh: u64,
+    /// Round trips with a short queue before growth is greatest again.
     theta: u32,
     round: Round,
+    /// The shortest round trip, microseconds.
     base: u64,
+    /// The longest round trip, microseconds.
     most: u64,
+    /// The sum of the round trips of this round, microseconds.
     sum: u64,
+    /// How many they are.
     samples: u64,
     /// The queue was not short lately; short rounds since.
     above: bool,
+    /// Rounds with a short queue so far.
     low_rounds: u32,
 }
 

@@ -54,16 +54,21 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     window: Window,
+    /// TARGET, seconds.
     target: f64,
+    /// GAIN, segments per round trip where nothing waits.
     gain: f64,
+    /// ALLOWED_INCREASE, segments.
     allowed_increase: u64,
+    /// INIT_CWND, segments.
     init_cwnd: u64,
+    /// MIN_CWND, segments.
     min_cwnd: u64,
     slow_start: bool,
     delays: Delays,
     /// A part of a byte that growth has left.
     rest: f64,
-    /// What was in flight before the acknowledgement, which may cover several packets (flightsize).
+    /// What was in flight before the acknowledgement, which may cover several packets (flightsize), bytes.
     flight: u64,
 }
 
@@ -128,12 +133,15 @@ impl CongestionControl for Ledbat {
         };
         let window = real(self.window.cwnd);
         let mss = real(self.window.mss);
+        // RFC 6817 section 2.4.2: off_target is (TARGET - queuing_delay) / TARGET.
         let off_target = (self.target - seconds(queueing)) / self.target;
+        // RFC 6817 section 2.4.2: GAIN * off_target * bytes_newly_acked * MSS / cwnd more, at most GAIN segments per round trip.
         let grown = window + self.rest + self.gain * off_target * real(bytes) * mss / window;
         let flight = self.flight.max(acked.in_flight + bytes);
-        let allowed = real(flight) + real(self.allowed_increase) * mss;
+        // RFC 6817 section 2.4.2: max_allowed_cwnd is flightsize + ALLOWED_INCREASE * MSS, the least window MIN_CWND segments.
+        let max_allowed_cwnd = real(flight) + real(self.allowed_increase) * mss;
         let least = real(self.min_cwnd) * mss;
-        let next = grown.min(allowed).max(least);
+        let next = grown.min(max_allowed_cwnd).max(least);
         self.window.cwnd = whole(next);
         self.rest = next - real(self.window.cwnd);
         // What the delay takes is not given back by slow start.
@@ -141,6 +149,7 @@ impl CongestionControl for Ledbat {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
+        // RFC 6817 section 2.4.2: a loss halves the window, once per round trip, down to MIN_CWND segments.
         let half = self.window.cwnd / 2;
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => {

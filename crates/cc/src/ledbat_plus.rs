@@ -48,8 +48,11 @@ enum Mode {
 #[derive(Clone, Debug)]
 pub struct LedbatPlus {
     window: Window,
+    /// Target of the queueing delay, seconds.
     target: f64,
+    /// Weight of excess delay in the decrease (Constant).
     constant: f64,
+    /// Times the length of a slowdown between two of them.
     spacing: u64,
     mode: Mode,
     round: Round,
@@ -57,6 +60,7 @@ pub struct LedbatPlus {
     delays: Delays,
     pause_began: Time,
     next_pause: Option<Time>,
+    /// A part of a byte that growth has left.
     rest: f64,
 }
 

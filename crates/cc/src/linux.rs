@@ -21,17 +21,21 @@ pub(crate) const NO_DELAY: u64 = 0x7fff_ffff;
 /// What Linux's socket and a module share (tcp_sock). Windows are segments.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
+    /// The window, segments.
     pub(crate) cwnd: u64,
     /// `u64::MAX` while unknown.
     pub(crate) ssthresh: u64,
     /// Segments acknowledged towards the next one of growth (snd_cwnd_cnt).
     pub(crate) counted: u64,
+    /// Payload of a full segment, bytes.
     pub(crate) mss: u64,
+    /// The window at the beginning, segments.
     initial: u64,
     /// When this is.
     pub(crate) now: Time,
     /// The first byte that is not acknowledged, and the one to send next.
     pub(crate) una: u64,
+    /// The byte to send next.
     pub(crate) next: u64,
     /// The smoothed round trip.
     pub(crate) srtt: Span,
@@ -174,8 +178,11 @@ pub(crate) trait Ops: std::fmt::Debug + Send {
 /// What Vegas, Veno and YeAH keep of delays: the shortest of all and the shortest since they looked last, microseconds and one more, so that none is 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delays {
+    /// The shortest of all.
     pub(crate) base: u64,
+    /// The shortest since the module looked last.
     pub(crate) least: u64,
+    /// Samples since then.
     pub(crate) samples: u64,
 }
 

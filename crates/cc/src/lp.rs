@@ -43,7 +43,9 @@ const INFERENCE: u64 = 3;
 /// The range of delays as ns-3 and Linux keep it, milliseconds: of the greatest ones seen the second counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Range {
+    /// The least delay seen.
     pub(crate) least: u32,
+    /// The greatest delay seen.
     pub(crate) most: u32,
     /// The greatest one seen but for `most`.
     reserve: u32,
@@ -83,11 +85,15 @@ impl Range {
 #[derive(Clone, Debug)]
 pub struct Lp {
     window: Window,
+    /// Where in the range of delays congestion is seen (delta).
     threshold: f64,
+    /// Weight of a new sample of delay (gamma).
     weight: f64,
     /// Microseconds.
     least: f64,
+    /// The greatest delay, microseconds.
     most: f64,
+    /// The smoothed delay, microseconds.
     smoothed: Option<f64>,
     srtt: Span,
     /// A loss has shown how long the delay can be; before that there is no threshold.

@@ -23,6 +23,7 @@ pub(crate) struct State {
     pub(crate) now: Time,
     /// The first byte that is not acknowledged, and the one to send next.
     pub(crate) una: u64,
+    /// The byte to send next.
     pub(crate) next: u64,
     /// The shortest round trip that was measured.
     pub(crate) least_rtt: Span,
@@ -116,6 +117,7 @@ pub(crate) struct Delays {
     base: Option<Span>,
     /// The shortest, and how many, since the last judgement.
     least: Option<Span>,
+    /// Samples since the last judgement.
     samples: u32,
 }
 
@@ -160,6 +162,7 @@ impl Delays {
 /// The growth of TcpLinuxReno: segments count, not acknowledgements, and slow start stops at the threshold.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BySegment {
+    /// Segments acknowledged towards the next one of growth.
     counted: u64,
 }
 

@@ -36,26 +36,35 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Prague {
     window: Window,
+    /// Weight of a new observation.
     g: f64,
+    /// Round-trip time as which shorter ones count, seconds.
     reference: f64,
+    /// The fraction of marked bytes, smoothed.
     alpha: f64,
     /// What the first mark makes of it.
     first_alpha: f64,
+    /// A mark was seen.
     seen: bool,
     round: Round,
+    /// Bytes delivered since alpha was updated.
     delivered: u64,
+    /// Those of them that were marked.
     marked: u64,
+    /// The smoothed round-trip time, seconds; 0 before the first.
     srtt: f64,
+    /// A part of a byte that growth has left.
     rest: f64,
-    /// Bytes delivered since alpha was updated, in units of the virtual round trip.
+    /// Round trips since alpha was updated.
     age: f64,
-    /// When the window last fell for a mark, and whether it still falls.
+    /// When the window last fell for a mark.
     fell_at: Option<Time>,
+    /// It still falls.
     falling: bool,
 }
 
 impl Prague {
-    /// Real round trips in a virtual one.
+    /// Real round trips in a virtual one (draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.4).
     fn stretch(&self) -> f64 {
         if self.srtt <= 0.0 {
             1.0
@@ -64,7 +73,7 @@ impl Prague {
         }
     }
 
-    /// The window falls for a mark, once in a virtual round trip; true if it does.
+    /// The window falls by half of alpha for a mark, once in a virtual round trip (draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2); true if it does.
     fn fall_for_a_mark(&mut self, now: Time) -> bool {
         let wait = self.srtt * self.stretch();
         let fell = self.fell_at;
@@ -152,7 +161,7 @@ impl CongestionControl for Prague {
         if self.round.passed(sample) {
             self.age += 1.0;
             if self.age >= self.stretch() {
-                // Once per virtual round trip.
+                // draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2: alpha follows the marked part by g, once per virtual round trip.
                 if self.delivered > 0 {
                     let fraction = (real(self.marked) / real(self.delivered)).min(1.0);
                     self.alpha += self.g * (fraction - self.alpha);
@@ -188,6 +197,7 @@ impl CongestionControl for Prague {
                 }
                 self.falling = true;
             }
+            // RFC 9331 section 4.3: a loss is answered as Reno answers it.
             CongestionKind::Loss => {
                 self.falling = false;
                 self.window.fall_by(0.5);

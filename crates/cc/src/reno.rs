@@ -69,12 +69,17 @@ const UNBOUNDED: u32 = 65_535;
 /// The state of one connection.
 #[derive(Clone, Debug)]
 pub struct Reno {
+    /// The congestion window, bytes.
     cwnd: u64,
+    /// The slow start threshold, bytes; `u64::MAX` while it is arbitrarily high.
     ssthresh: u64,
+    /// Payload of a full segment (SMSS), bytes.
     mss: u64,
     /// Bytes acknowledged towards the next segment in congestion avoidance.
     counted: u64,
+    /// The window to begin with (IW), bytes.
     initial_window: u64,
+    /// Segments by which an acknowledgement opens the window at most in slow start (L of RFC 3465).
     slow_start_limit: u32,
     counting: Counting,
     halved: Halved,
@@ -95,6 +100,7 @@ impl Reno {
             u64::from(self.slow_start_limit)
         };
         let growth = bytes.min(limit.saturating_mul(self.mss));
+        // RFC 5681 section 3.1, equation 2: by what is acknowledged, at most L segments (RFC 3465 section 2.2).
         // One segment may overshoot the threshold, as the RFC's formula does; a jump of several stops there.
         let step = growth.min((self.ssthresh - self.cwnd).max(self.mss));
         self.cwnd += step;
@@ -104,6 +110,7 @@ impl Reno {
         }
     }
 
+    /// RFC 5681 section 3.1: a segment more per round trip, by bytes acknowledged (RFC 3465 section 2.1) or by equation 3.
     fn avoid_congestion(&mut self, bytes: u64) {
         match self.counting {
             Counting::Bytes => {
@@ -156,7 +163,7 @@ impl CongestionControl for Reno {
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
         if sent.after_idle {
-            // The restart window, RW = min(IW, cwnd).
+            // RFC 5681 section 4.1: the restart window, RW = min(IW, cwnd).
             self.cwnd = self.cwnd.min(self.initial_window);
             self.counted = 0;
         }
@@ -183,6 +190,7 @@ impl CongestionControl for Reno {
             }
             Stage::Open | Stage::Recovery => {}
             Stage::Exit { at_most } => {
+                // RFC 5681 section 3.2 step 6: the window deflates to ssthresh.
                 self.cwnd = self.ssthresh.min(at_most).max(self.mss);
                 self.counted = 0;
             }
@@ -201,6 +209,7 @@ impl CongestionControl for Reno {
         if self.whole_segments {
             half -= half % congestion.mss;
         }
+        // RFC 5681 section 3.1, equation 4: half of FlightSize, at least two segments.
         let ssthresh = half.max(2 * congestion.mss);
         self.counted = 0;
         match congestion.kind {

@@ -45,8 +45,11 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Scalable {
     window: Window,
+    /// Segments of growth per segment acknowledged (a).
     growth: f64,
+    /// What a loss takes off the window (b).
     decrease: f64,
+    /// Window up to which it is Reno (lwnd), segments.
     low_window: u64,
 }
 

@@ -54,8 +54,11 @@ const FEW: u32 = 2;
 #[derive(Clone, Debug)]
 pub struct Vegas {
     window: Window,
+    /// Segments in queues below which the window grows.
     alpha: u64,
+    /// Segments in queues above which it shrinks.
     beta: u64,
+    /// Segments in queues that end slow start.
     gamma: u64,
     /// Nothing is missing: delay is what counts.
     open: bool,
@@ -63,11 +66,15 @@ pub struct Vegas {
     held: bool,
     /// What is acknowledged, the byte to send next, and what it was when the round began.
     una: u64,
+    /// The byte to send next.
     next: u64,
+    /// The byte whose acknowledgement ends the round.
     round_end: u64,
     /// Microseconds; of all, and of the round.
     base: u64,
+    /// The shortest of this round, microseconds and one more.
     least: u64,
+    /// Round trips measured in it.
     samples: u32,
 }
 

@@ -33,10 +33,14 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Veno {
     window: Window,
+    /// Segments in queues from which on the path counts as congested.
     beta: u64,
     round: Round,
+    /// The shortest round trip, microseconds and one more.
     base: u64,
+    /// The shortest of this round, microseconds and one more.
     least: u64,
+    /// Round trips measured in it.
     samples: u32,
     /// Segments in queues in the last round.
     waiting: u64,

@@ -41,14 +41,17 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Westwood {
     window: Window,
+    /// What of the old estimate stays in each filter.
     filter: f64,
     least_interval: Span,
     /// Bytes per second: filtered once, and twice.
     once: Option<f64>,
+    /// The rate, filtered twice, bytes per second.
     rate: f64,
     least_rtt: Option<Span>,
     rtt: Span,
     since: Time,
+    /// Bytes acknowledged since the rate was last taken.
     bytes: u64,
 }
 

@@ -8,11 +8,15 @@ use crate::{Acked, Expiry, Sample, Sent, Stage, Start, Undo};
 /// The window of one connection, bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
+    /// The congestion window.
     pub(crate) cwnd: u64,
+    /// The slow start threshold; `u64::MAX` while unknown.
     pub(crate) ssthresh: u64,
+    /// Payload of a full segment.
     pub(crate) mss: u64,
     /// Bytes acknowledged towards the next segment of growth.
     pub(crate) counted: u64,
+    /// The window at the beginning.
     initial: u64,
     /// Most bytes by which one acknowledgement opens the window in slow start.
     limit: u64,
@@ -167,6 +171,7 @@ impl Window {
 /// Tells when a round trip has passed: when what was sent at the beginning of one is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Round {
+    /// The byte whose acknowledgement ends the round.
     pub(crate) end: u64,
 }
 

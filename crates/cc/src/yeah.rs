@@ -51,6 +51,7 @@ const ZETA: u32 = 50;
 pub(crate) struct Mode {
     /// Rounds in slow mode without a break.
     pub(crate) slow_rounds: u32,
+    /// Round trips in fast mode.
     fast_rounds: u32,
     /// What Reno's window would be, segments.
     pub(crate) reno: u64,
@@ -98,12 +99,18 @@ impl Mode {
 #[derive(Clone, Debug)]
 pub struct Yeah {
     window: Window,
+    /// Segments in queues above which it retreats (Q_max).
     alpha: u64,
+    /// Queueing delay that counts as long: the base over this.
     phi: u64,
+    /// A retreat takes at most this part off: the window over 2 to this power.
     epsilon: u32,
+    /// Round trips in slow mode that tell of Reno beside it.
     rho: u32,
     round: Round,
+    /// The shortest round trip, microseconds.
     base: u64,
+    /// The shortest of this round, microseconds.
     least: u64,
     /// Segments in queues.
     queue: u64,

@@ -50,7 +50,7 @@ pub trait Source {
     /// A source that can, makes a key frame of what it writes next.
     fn refresh(&mut self) {}
 
-    /// A source that can, adapts: from `now` on it is wanted to write so many bits per second.
+    /// A source that can, adapts: from `now` on it is to write at the given rate, bits per second.
     fn adapt(&mut self, bits_per_second: f64, now: Time) {
         let _ = (bits_per_second, now);
     }
@@ -185,7 +185,7 @@ pub(crate) mod tests {
     }
 
     impl Script {
-        /// One write of so many bytes at time zero.
+        /// One write of the given bytes at time zero.
         pub(crate) fn bytes(bytes: u64) -> Script {
             Script::writes(&[(Time::ZERO, bytes)])
         }

@@ -38,7 +38,7 @@ sojourn_units::choice! {
         /// Brakmo and Peterson 1995: the window follows the delay, and each packet has a fine timer (ns-2's Agent/TCP/Vegas).
         /// There is no SYN, and packets are as large as their payload.
         Vegas = "vegas",
-        /// Mathis and Mahdavi 1996: what is under way is reckoned from the furthest packet that has arrived (ns-2's Agent/TCP/Fack with
+        /// Mathis and Mahdavi 1996: what is under way is computed from the furthest packet that has arrived (ns-2's Agent/TCP/Fack with
         /// Agent/TCPSink/Sack1).
         Fack = "fack",
     }

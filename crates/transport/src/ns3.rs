@@ -9,7 +9,7 @@
 //! * A segment that begins at the first unacknowledged byte counts as a retransmission for round-trip samples, even when it
 //!   is sent for the first time; samples are whole milliseconds of the timestamp option.
 //! * Sending with no retransmission timer running doubles the timeout first.
-//! * The window scale that the peer is told also shifts the sender's slow start threshold.
+//! * The window scale that the peer receives also shifts the sender's slow start threshold.
 //! * Duplicate acknowledgements go on being counted over a timeout; a window update counts as one.
 //! * The advertised window still holds the segment that is being acknowledged.
 //!

@@ -1,4 +1,4 @@
-//! Paths for tests: flows of any transport with an unlimited source or so many bytes, over one link each way.
+//! Paths for tests: flows of any transport with an unlimited source or a given number of bytes, over one link each way.
 
 use crate::app::tests::Script;
 use crate::quic::{QuicConfig, QuicParams, QuicReceiver, QuicSender};
@@ -89,7 +89,7 @@ pub(crate) struct Path {
     pub(crate) flows: Vec<Flow>,
     /// Bytes of each flow; without end unless given.
     pub(crate) bytes: Option<u64>,
-    /// What each flow sends, where that is neither all nor so many bytes at once.
+    /// What each flow sends, where that is neither all nor a given number of bytes at once.
     pub(crate) source: Option<Script>,
     /// Parameters of TCP, its selective acknowledgement or QUIC.
     pub(crate) params: Vec<(&'static str, &'static str)>,
@@ -478,7 +478,7 @@ impl Path {
         outcome
     }
 
-    /// Every flow delivers so many bytes, each once, in lazy and eager mode alike.
+    /// Every flow delivers the given bytes, each once, in lazy and eager mode alike.
     pub(crate) fn assert_delivered(&self, bytes: u64) -> Outcome {
         let lazy = self.run();
         let eager = Path {

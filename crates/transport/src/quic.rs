@@ -8,7 +8,7 @@
 //! not modelled; packets of it that are lost are a loss once a later one is answered, if that is later than the time threshold, by one reduction of the initial window; sizes of headers are parameters, not counted frame by frame; an acknowledgement tells of the four latest ranges of
 //! packet numbers (RFC 9000 section 13.2.4 lets a receiver choose); there is one stream and no flow control; a probe is one packet
 //! (section 6.2.4 allows one or two); no packet goes out beyond the window when a recovery begins (section 7.3.2 allows one); windows and what is
-//! in flight count bytes of the stream, where RFC 9002 counts datagrams with their QUIC headers; the initial window is so many packets, without
+//! in flight count bytes of the stream, where RFC 9002 counts datagrams with their QUIC headers; the initial window is a number of packets, without
 //! the bound of 14 720 bytes (section 7.2), which packets of 1460 bytes would reach; a receiver never gives up what it has acknowledged;
 //! every acknowledgement has a timestamp, the clocks of both ends agree, and the 6 bytes of its TIMESTAMP frame are on the wire only if
 //! `ack_size` counts them.

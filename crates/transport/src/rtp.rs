@@ -83,7 +83,7 @@ params! {
         ecn: bool = "false", source "RFC 6679 (optional)";
         /// Whether both ends send RTCP.
         rtcp: bool = "true", source "RFC 3550 section 6";
-        /// Bandwidth of the session, of which RTCP has a share; none is what the source takes on the wire while it sends, under a `control`
+        /// Bandwidth of the session; RTCP has a share of it. None is what the source takes on the wire while it sends, under a `control`
         /// the most that it may, or 64kbps where the source tells no rate.
         bandwidth: Option<Rate> = "none", range "1bps".., source "RFC 3550 section 6.2 (one sender's data bandwidth, lower headers included)",
             where rtcp is "true";
@@ -184,7 +184,7 @@ params! {
         ns2 as Ns2 = "ns2-2.35" {
             bandwidth = "64kbps" from "session-rtp.tcl has it from the script; here RFC 3551's PCMU";
             headers = "0B" from "agent.cc: packetSize_ is the size of the packet";
-            payload = "65495B" from "rtp.cc sends what it is told to";
+            payload = "65495B" from "rtp.cc sends what the script says";
             rtcp_share = "1" from "session-rtp.tcl: session_bw_fraction_ is never read";
             rtcp_always_split = "true" from "session-rtp.tcl adapt";
             rtcp_least = "1s" from "session-rtp.tcl min_rpt_time_";
@@ -200,7 +200,7 @@ params! {
     }
 }
 
-/// Bandwidth of a session of which nothing is known: that of PCMU (RFC 3551 section 4.5.14).
+/// Bandwidth of a session where nothing is known: that of PCMU (RFC 3551 section 4.5.14).
 const USUAL_BANDWIDTH: Rate = Rate::kbps(64);
 
 /// The least time before the first report of a participant of a group under AVPF (RFC 4585 section 3.5.1).
@@ -278,7 +278,7 @@ impl RtpParams {
         })
     }
 
-    /// The circuit breakers of a sender whose encoder follows another rate after so many frames, if it has any.
+    /// The circuit breakers of a sender whose encoder follows another rate after `group` frames, if it has any.
     fn breaker(&self, group: u32, waits: &Waits) -> Option<Breaker> {
         let loss = self.unusable_loss.map(Ratio::get);
         let config = BreakerConfig {

@@ -59,7 +59,7 @@ params! {
     dialects Dialect {
         /// Floyd et al. 1997.
         paper as Paper = "floyd1997" {}
-        /// ns-2.35: the sizes that are told are the sizes on the wire.
+        /// ns-2.35: the given sizes are the sizes on the wire.
         ns2 as Ns2 = "ns2-2.35" {
             headers = "0B" from "agent.cc: packetSize_ is the size of the packet";
             repair = "1024B" from "srm.tcl, packetSize_";

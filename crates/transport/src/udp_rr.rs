@@ -266,7 +266,7 @@ pub struct UdpResponder {
 }
 
 impl UdpResponder {
-    /// A responder to requests of these parameters, with so many bytes of headers on the wire; its responses have this codepoint.
+    /// A responder to requests of these parameters, with `headers` bytes of headers on the wire; its responses have this codepoint.
     pub fn new(params: &UdpRrParams, headers: Bytes, ecn: Ecn) -> UdpResponder {
         let payload = params.response.unwrap_or(params.request).get();
         UdpResponder {

@@ -61,7 +61,7 @@ fn aimd(alpha: f64, beta: f64, loss: f64) -> f64 {
     (alpha * (2.0 - beta) / (2.0 * beta) / loss).sqrt()
 }
 
-/// The window that an algorithm's own text leaves at such a loss, segments; `None` where it does not go by loss.
+/// The window that an algorithm's own text leaves at such a loss, segments; `None` where it does not follow losses.
 fn own_response(name: &str, loss: f64) -> Option<f64> {
     match name {
         // The rate is measured, and losses below a fiftieth are no reason to lower it.
@@ -78,7 +78,7 @@ fn own_response(name: &str, loss: f64) -> Option<f64> {
     }
 }
 
-/// Loses one packet in so many.
+/// Loses one packet in the given number.
 fn regular(every: u64) -> Loss {
     Loss::List((1..400_000 / every).map(|n| n * every).collect())
 }

@@ -9,7 +9,9 @@
 //!
 //! Deviation: the cycle begins in a phase that is drawn from the time, not from stream 4 of ns-3's random numbers, from which all flows draw the same.
 
-use super::{BbrParams, CYCLE, FLAT_ROUNDS, GROWTH, LEAST, Mode, Model, drawn};
+use super::{
+    BbrParams, FULL_BW_COUNT, FULL_BW_THRESH, MIN_PIPE_CWND, Mode, Model, PACING_GAIN_CYCLE, drawn,
+};
 use crate::num::{millis, real, seconds, whole};
 use crate::{
     Acked, Build, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits,
@@ -74,69 +76,87 @@ impl Filter {
 /// See [`super::Bbr`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
+    /// Gain of rate and window in Startup (BBRHighGain).
     high_gain: f64,
+    /// Gain of the window afterwards.
     cwnd_gain_steady: f64,
+    /// Rounds over which the greatest rate counts.
     rounds: u64,
     min_rtt_window: Span,
     probe_rtt: Span,
+    /// The part of the rate that the pace leaves free.
     margin: f64,
 
+    /// Payload of a full segment, bytes.
     mss: u64,
+    /// The window at the beginning, bytes.
     initial_window: u64,
+    /// The window, bytes.
     cwnd: u64,
+    /// The threshold, bytes.
     ssthresh: u64,
+    /// The last window that was good, bytes (BBR.prior_cwnd).
     prior_cwnd: u64,
     /// Bits per second.
     pacing: u64,
-    bw: Filter,
+    btl_bw: Filter,
     mode: Mode,
+    /// Gain of the rate now.
     pacing_gain: f64,
+    /// Gain of the window now.
     cwnd_gain: f64,
-    min_rtt: Option<Span>,
-    min_rtt_at: Time,
+    rt_prop: Option<Span>,
+    rt_prop_stamp: Time,
     expired: bool,
     /// The last round trip that was measured.
     last_rtt: Option<Span>,
-    round: u64,
-    round_end: u64,
-    round_began: bool,
+    /// Round trips so far.
+    round_count: u64,
+    /// Delivered bytes at which the round is over (BBR.next_round_delivered).
+    next_round_delivered: u64,
+    round_start: bool,
+    /// The rate that growth is compared with, bits per second.
     full_bw: u64,
-    flat: u32,
-    full: bool,
-    cycle: usize,
-    cycle_at: Time,
-    probe_until: Option<Time>,
-    probe_round: bool,
-    conserve: bool,
+    /// Rounds without growth.
+    full_bw_count: u32,
+    filled_pipe: bool,
+    cycle_index: usize,
+    cycle_stamp: Time,
+    probe_rtt_done_stamp: Option<Time>,
+    probe_rtt_round_done: bool,
+    packet_conservation: bool,
     phase: Phase,
     /// A small window has held it back once.
     app_limited: bool,
     idle_restart: bool,
-    epoch: Time,
-    epoch_acked: u64,
-    extra: [u64; 2],
-    extra_index: usize,
-    extra_rounds: u32,
+    ack_epoch: Time,
+    /// Bytes acknowledged since then.
+    ack_epoch_acked: u64,
+    /// The most bytes beyond the rate, in these rounds and those before.
+    extra_acked: [u64; 2],
+    extra_acked_index: usize,
+    /// Rounds since these were exchanged.
+    extra_acked_rounds: u32,
 }
 
 impl Ns3 {
     /// InFlight.
     fn pipe(&self, gain: f64) -> u64 {
-        let Some(rtt) = self.min_rtt else {
+        let Some(rtt) = self.rt_prop else {
             return self.initial_window;
         };
-        let product = seconds(rtt) * real(self.bw.get()) / 8.0;
+        let product = seconds(rtt) * real(self.btl_bw.get()) / 8.0;
         let mut room = 3 * self.mss;
-        if self.mode == Mode::ProbeBw && self.cycle == 0 {
+        if self.mode == Mode::ProbeBw && self.cycle_index == 0 {
             room += 2 * self.mss;
         }
         whole(gain * product + real(room))
     }
 
     fn set_pacing(&mut self, gain: f64) {
-        let rate = whole(gain * real(self.bw.get()));
+        let rate = whole(gain * real(self.btl_bw.get()));
         let rate = whole(real(rate) * (1.0 - self.margin));
-        if self.full || rate > self.pacing {
+        if self.filled_pipe || rate > self.pacing {
             self.pacing = rate;
         }
     }
@@ -153,10 +173,10 @@ impl Ns3 {
     }
 
     fn end_probe(&mut self, now: Time) {
-        if self.probe_round && self.probe_until.is_some_and(|until| now > until) {
-            self.min_rtt_at = now;
+        if self.probe_rtt_round_done && self.probe_rtt_done_stamp.is_some_and(|until| now > until) {
+            self.rt_prop_stamp = now;
             self.restore_cwnd();
-            match self.full {
+            match self.filled_pipe {
                 true => self.enter_probe_bw(now),
                 false => self.enter(Mode::Startup),
             }
@@ -168,18 +188,18 @@ impl Ns3 {
         (self.pacing_gain, self.cwnd_gain) = match mode {
             Mode::Startup => (self.high_gain, self.high_gain),
             Mode::Drain => (1.0 / self.high_gain, self.high_gain),
-            Mode::ProbeBw => (CYCLE[self.cycle], self.cwnd_gain_steady),
+            Mode::ProbeBw => (PACING_GAIN_CYCLE[self.cycle_index], self.cwnd_gain_steady),
             Mode::ProbeRtt => (1.0, 1.0),
         };
     }
 
     fn enter_probe_bw(&mut self, now: Time) {
         // The six phases that ns-3 draws from: that which probes, and the last five.
-        self.cycle = match drawn(now) % 6 {
+        self.cycle_index = match drawn(now) % 6 {
             0 => 0,
             other => other + 2,
         };
-        self.cycle_at = now;
+        self.cycle_stamp = now;
         self.enter(Mode::ProbeBw);
     }
 
@@ -187,15 +207,15 @@ impl Ns3 {
         if sample.sampled == 0 || sample.interval.is_zero() {
             return;
         }
-        self.round_began = sample.prior_delivered >= self.round_end;
-        if self.round_began {
-            self.round_end = sample.delivered;
-            self.round += 1;
-            self.conserve = false;
+        self.round_start = sample.prior_delivered >= self.next_round_delivered;
+        if self.round_start {
+            self.next_round_delivered = sample.delivered;
+            self.round_count += 1;
+            self.packet_conservation = false;
         }
         let rate = whole(real(sample.sampled) * 8.0 / seconds(sample.interval));
-        if rate >= self.bw.get() || !sample.app_limited {
-            self.bw.add(self.round, rate, self.rounds);
+        if rate >= self.btl_bw.get() || !sample.app_limited {
+            self.btl_bw.add(self.round_count, rate, self.rounds);
         }
     }
 
@@ -203,26 +223,27 @@ impl Ns3 {
         if sample.newly_delivered == 0 || sample.sampled == 0 {
             return;
         }
-        if self.round_began {
-            self.extra_rounds = (self.extra_rounds + 1).min(31);
-            if self.extra_rounds >= AGGREGATION_ROUNDS {
-                self.extra_rounds = 0;
-                self.extra_index = 1 - self.extra_index;
-                self.extra[self.extra_index] = 0;
+        if self.round_start {
+            self.extra_acked_rounds = (self.extra_acked_rounds + 1).min(31);
+            if self.extra_acked_rounds >= AGGREGATION_ROUNDS {
+                self.extra_acked_rounds = 0;
+                self.extra_acked_index = 1 - self.extra_acked_index;
+                self.extra_acked[self.extra_acked_index] = 0;
             }
         }
         // Whole seconds.
-        let elapsed = whole(sample.now.as_secs_f64() - self.epoch.as_secs_f64());
-        let mut expected = self.bw.get() * elapsed / 8;
-        if self.epoch_acked <= expected || self.epoch_acked + sample.newly_delivered >= EPOCH_BYTES
+        let elapsed = whole(sample.now.as_secs_f64() - self.ack_epoch.as_secs_f64());
+        let mut expected = self.btl_bw.get() * elapsed / 8;
+        if self.ack_epoch_acked <= expected
+            || self.ack_epoch_acked + sample.newly_delivered >= EPOCH_BYTES
         {
-            self.epoch_acked = 0;
-            self.epoch = sample.now;
+            self.ack_epoch_acked = 0;
+            self.ack_epoch = sample.now;
             expected = 0;
         }
-        self.epoch_acked += sample.newly_delivered;
-        let extra = self.epoch_acked.saturating_sub(expected).min(self.cwnd);
-        let most = &mut self.extra[self.extra_index];
+        self.ack_epoch_acked += sample.newly_delivered;
+        let extra = self.ack_epoch_acked.saturating_sub(expected).min(self.cwnd);
+        let most = &mut self.extra_acked[self.extra_acked_index];
         *most = (*most).max(extra);
     }
 
@@ -230,8 +251,8 @@ impl Ns3 {
         if self.mode != Mode::ProbeBw {
             return;
         }
-        let passed = sample.now.saturating_since(self.cycle_at);
-        let full_length = self.min_rtt.is_some_and(|rtt| passed > rtt);
+        let passed = sample.now.saturating_since(self.cycle_stamp);
+        let full_length = self.rt_prop.is_some_and(|rtt| passed > rtt);
         let gain = self.pacing_gain;
         let in_flight = sample.in_flight_before;
         let next = if gain > 1.0 {
@@ -242,27 +263,27 @@ impl Ns3 {
             full_length
         };
         if next {
-            self.cycle = (self.cycle + 1) % CYCLE.len();
-            self.cycle_at = sample.now;
-            self.pacing_gain = CYCLE[self.cycle];
+            self.cycle_index = (self.cycle_index + 1) % PACING_GAIN_CYCLE.len();
+            self.cycle_stamp = sample.now;
+            self.pacing_gain = PACING_GAIN_CYCLE[self.cycle_index];
         }
     }
 
     fn check_full(&mut self, sample: &Sample) {
-        if self.full || !self.round_began || sample.app_limited {
+        if self.filled_pipe || !self.round_start || sample.app_limited {
             return;
         }
-        if real(self.bw.get()) >= real(self.full_bw) * GROWTH {
-            self.full_bw = self.bw.get();
-            self.flat = 0;
+        if real(self.btl_bw.get()) >= real(self.full_bw) * FULL_BW_THRESH {
+            self.full_bw = self.btl_bw.get();
+            self.full_bw_count = 0;
             return;
         }
-        self.flat += 1;
-        self.full = self.flat >= FLAT_ROUNDS;
+        self.full_bw_count += 1;
+        self.filled_pipe = self.full_bw_count >= FULL_BW_COUNT;
     }
 
     fn check_drain(&mut self, sample: &Sample) {
-        if self.mode == Mode::Startup && self.full {
+        if self.mode == Mode::Startup && self.filled_pipe {
             self.enter(Mode::Drain);
             self.ssthresh = self.pipe(1.0);
         }
@@ -273,12 +294,12 @@ impl Ns3 {
 
     /// UpdateRTprop: the last round trip counts again with each acknowledgement.
     fn update_min_rtt(&mut self, now: Time) {
-        self.expired = now > self.min_rtt_at.saturating_add(self.min_rtt_window);
+        self.expired = now > self.rt_prop_stamp.saturating_add(self.min_rtt_window);
         if let Some(rtt) = self.last_rtt
-            && (self.expired || self.min_rtt.is_none_or(|least| rtt <= least))
+            && (self.expired || self.rt_prop.is_none_or(|least| rtt <= least))
         {
-            self.min_rtt = Some(rtt);
-            self.min_rtt_at = now;
+            self.rt_prop = Some(rtt);
+            self.rt_prop_stamp = now;
         }
     }
 
@@ -286,17 +307,17 @@ impl Ns3 {
         if self.mode != Mode::ProbeRtt && self.expired && !self.idle_restart {
             self.enter(Mode::ProbeRtt);
             self.save_cwnd();
-            self.probe_until = None;
+            self.probe_rtt_done_stamp = None;
         }
         if self.mode == Mode::ProbeRtt {
             self.app_limited = true;
-            if self.probe_until.is_some() {
-                self.probe_round |= self.round_began;
+            if self.probe_rtt_done_stamp.is_some() {
+                self.probe_rtt_round_done |= self.round_start;
                 self.end_probe(sample.now);
-            } else if sample.in_flight <= LEAST * self.mss {
-                self.probe_until = Some(sample.now.saturating_add(self.probe_rtt));
-                self.probe_round = false;
-                self.round_end = sample.delivered;
+            } else if sample.in_flight <= MIN_PIPE_CWND * self.mss {
+                self.probe_rtt_done_stamp = Some(sample.now.saturating_add(self.probe_rtt));
+                self.probe_rtt_round_done = false;
+                self.next_round_delivered = sample.delivered;
             }
         }
         if sample.sampled > 0 {
@@ -308,22 +329,24 @@ impl Ns3 {
         let acked = sample.newly_delivered;
         if acked > 0 && !self.recover(sample) {
             let target = self.pipe(self.cwnd_gain) + self.aggregated();
-            if self.full {
+            if self.filled_pipe {
                 self.cwnd = (self.cwnd + acked).min(target);
             } else if self.cwnd < target || sample.delivered < self.initial_window {
                 self.cwnd += acked;
             }
-            self.cwnd = self.cwnd.max(LEAST * self.mss);
+            self.cwnd = self.cwnd.max(MIN_PIPE_CWND * self.mss);
         }
         if self.mode == Mode::ProbeRtt {
-            self.cwnd = self.cwnd.min(LEAST * self.mss);
+            self.cwnd = self.cwnd.min(MIN_PIPE_CWND * self.mss);
         }
     }
 
     /// AckAggregationCwnd: at most a tenth of a second.
     fn aggregated(&self) -> u64 {
-        match self.full {
-            true => self.extra[0].max(self.extra[1]).min(self.bw.get() / 80),
+        match self.filled_pipe {
+            true => self.extra_acked[0]
+                .max(self.extra_acked[1])
+                .min(self.btl_bw.get() / 80),
             false => 0,
         }
     }
@@ -336,10 +359,10 @@ impl Ns3 {
         if sample.newly_lost > 0 {
             self.cwnd = self.cwnd.saturating_sub(sample.newly_lost).max(self.mss);
         }
-        if self.conserve {
+        if self.packet_conservation {
             self.cwnd = self.cwnd.max(sample.in_flight + sample.newly_delivered);
         }
-        self.conserve
+        self.packet_conservation
     }
 }
 
@@ -360,33 +383,33 @@ impl Build for Ns3 {
             ssthresh: MOST,
             prior_cwnd: 0,
             pacing: 0,
-            bw: Filter::default(),
+            btl_bw: Filter::default(),
             mode: Mode::Startup,
             pacing_gain: params.high_gain,
             cwnd_gain: params.high_gain,
-            min_rtt: None,
-            min_rtt_at: Time::ZERO,
+            rt_prop: None,
+            rt_prop_stamp: Time::ZERO,
             expired: false,
             last_rtt: None,
-            round: 0,
-            round_end: 0,
-            round_began: false,
+            round_count: 0,
+            next_round_delivered: 0,
+            round_start: false,
             full_bw: 0,
-            flat: 0,
-            full: false,
-            cycle: 0,
-            cycle_at: Time::ZERO,
-            probe_until: None,
-            probe_round: false,
-            conserve: false,
+            full_bw_count: 0,
+            filled_pipe: false,
+            cycle_index: 0,
+            cycle_stamp: Time::ZERO,
+            probe_rtt_done_stamp: None,
+            probe_rtt_round_done: false,
+            packet_conservation: false,
             phase: Phase::Open,
             app_limited: false,
             idle_restart: false,
-            epoch: Time::ZERO,
-            epoch_acked: 0,
-            extra: [0; 2],
-            extra_index: 0,
-            extra_rounds: 0,
+            ack_epoch: Time::ZERO,
+            ack_epoch_acked: 0,
+            extra_acked: [0; 2],
+            extra_acked_index: 0,
+            extra_acked_rounds: 0,
         })
     }
 }
@@ -398,14 +421,14 @@ impl CongestionControl for Ns3 {
         self.initial_window = start.initial_window.max(self.mss);
         self.cwnd = self.initial_window;
         self.prior_cwnd = self.cwnd;
-        self.min_rtt = start.rtt;
+        self.rt_prop = start.rtt;
         self.last_rtt = start.rtt;
-        self.min_rtt_at = start.now;
-        self.epoch = start.now;
+        self.rt_prop_stamp = start.now;
+        self.ack_epoch = start.now;
         let ms = start.rtt.map_or(1, millis).max(1);
         let nominal = whole(real(self.cwnd * 8) / seconds(Span::from_ms(ms)));
         self.pacing = whole(self.pacing_gain * real(nominal));
-        self.bw = Filter::of(nominal);
+        self.btl_bw = Filter::of(nominal);
     }
 
     /// CwndEvent of the first segment after nothing was in flight.
@@ -414,8 +437,8 @@ impl CongestionControl for Ns3 {
             return;
         }
         self.idle_restart = true;
-        self.epoch = sent.now;
-        self.epoch_acked = 0;
+        self.ack_epoch = sent.now;
+        self.ack_epoch_acked = 0;
         match self.mode {
             Mode::ProbeBw => self.set_pacing(1.0),
             Mode::ProbeRtt => self.end_probe(sent.now),
@@ -443,10 +466,10 @@ impl CongestionControl for Ns3 {
         match (self.phase, phase) {
             (_, Phase::Recovery) => {
                 self.save_cwnd();
-                self.conserve = true;
+                self.packet_conservation = true;
             }
             (Phase::Recovery, Phase::Open) => {
-                self.conserve = false;
+                self.packet_conservation = false;
                 self.cwnd = self.ssthresh;
             }
             _ => {}
@@ -478,7 +501,7 @@ impl CongestionControl for Ns3 {
             CongestionKind::Ecn => self.save_cwnd(),
             CongestionKind::Timeout(_) => {
                 self.save_cwnd();
-                self.round_began = true;
+                self.round_start = true;
                 self.cwnd = congestion.mss;
             }
         }
@@ -499,10 +522,10 @@ impl CongestionControl for Ns3 {
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         let told = Model {
-            rate: real(self.bw.get()),
+            rate: real(self.btl_bw.get()),
             pacing_gain: self.pacing_gain,
             mode: self.mode,
-            min_rtt: self.min_rtt,
+            min_rtt: self.rt_prop,
         };
         told.series(tell);
     }
@@ -534,7 +557,7 @@ mod tests {
             rtt: Some(Span::from_ms(50)),
             ..Start::default()
         });
-        assert_eq!(bbr.bw.get(), 14_480 * 8 * 20);
+        assert_eq!(bbr.btl_bw.get(), 14_480 * 8 * 20);
         assert_eq!(bbr.pacing, whole(2.885 * real(14_480 * 8 * 20)));
     }
 }

@@ -28,6 +28,7 @@ pub(super) struct Told {
     pub(super) app_limited: bool,
     /// Bytes delivered and lost since the connection began.
     pub(super) delivered: u64,
+    /// Bytes lost so far.
     pub(super) lost: u64,
     /// The rate is neither searched nor the delay.
     pub(super) cruising: bool,
@@ -40,9 +41,12 @@ pub(super) struct Policer {
     rate: Option<f64>,
     counts: bool,
     sampling: bool,
+    /// Round trips of this interval.
     rounds: u32,
     from: Time,
+    /// Bytes delivered when it began.
     delivered: u64,
+    /// Bytes lost when it began.
     lost: u64,
 }
 

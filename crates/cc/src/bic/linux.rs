@@ -26,7 +26,9 @@ pub(crate) struct Linux {
     fast_convergence: bool,
     /// Acknowledged segments for one of growth.
     per: u64,
+    /// The window when the growth was last computed, segments.
     last_cwnd: u64,
+    /// When that was, milliseconds.
     last_time: u64,
     /// Segments per acknowledgement, 16ths.
     delayed: u64,

@@ -36,6 +36,7 @@ pub(crate) struct Linux {
     cube_scale: u64,
     /// What a loss leaves of the window, exactly and in 1024ths.
     beta_cubic: f64,
+    /// The same in 1024ths.
     beta_1024ths: u64,
     /// What a mark leaves of it.
     ecn_factor: f64,
@@ -61,6 +62,7 @@ struct Ticks {
     w_max: u64,
     /// The window when the growth was last computed, and when that was, milliseconds.
     last_cwnd: u64,
+    /// When that was, milliseconds.
     last_ms: u64,
     /// The window when the epoch began.
     cwnd_epoch: u64,

@@ -29,6 +29,7 @@ pub(crate) struct Ns3 {
     window: Window,
     /// What a loss leaves of the window, and a mark.
     beta_cubic: f64,
+    /// What a mark leaves of it.
     ecn_factor: f64,
     /// HyStart ends slow start.
     hystart: bool,
@@ -43,6 +44,7 @@ pub(crate) struct Ns3 {
 struct Curve {
     /// C, segments per second cubed.
     c: f64,
+    /// What a loss leaves of the window.
     beta_cubic: f64,
     reno_friendly: bool,
     fast_convergence: bool,
@@ -71,10 +73,14 @@ struct Train {
     found: bool,
     began: Time,
     last: Time,
+    /// The byte whose acknowledgement ends the round.
     end: u64,
     least: Option<Span>,
+    /// Delays of the round.
     samples: u32,
+    /// The first byte that is not acknowledged.
     una: u64,
+    /// The byte to send next.
     next: u64,
 }
 

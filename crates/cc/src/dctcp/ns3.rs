@@ -13,12 +13,16 @@ use sojourn_units::{ParamError, Span};
 /// See [`super::Dctcp`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
+    /// Weight of a new observation.
     g: f64,
+    /// The fraction of marked bytes, smoothed.
     alpha: f64,
     growth: BySegment,
-    /// Segments acknowledged in the window of observation, and those of them that were echoed as marked.
+    /// Segments acknowledged in the window of observation.
     acked: u64,
+    /// Segments of them that were echoed as marked.
     marked: u64,
+    /// The byte at which the window of observation ends.
     end: Option<u64>,
     echo: bool,
 }

@@ -25,10 +25,13 @@ const SHORT: u64 = 10;
 /// See [`super::Htcp`]. Times are ticks.
 #[derive(Clone, Debug)]
 pub(crate) struct Linux {
+    /// Time after a loss for which it is Reno, milliseconds.
     low_time: u64,
     rtt_scaling: bool,
     adaptive: bool,
+    /// Growth, 128ths of a segment per round trip.
     alpha: u64,
+    /// What a loss leaves of the window, 128ths.
     beta: u64,
     /// A loss has been seen at a steady rate.
     adapts: bool,
@@ -36,15 +39,21 @@ pub(crate) struct Linux {
     acked: u64,
     /// Segments since `since`.
     packets: u64,
+    /// When the rate was last taken, milliseconds.
     since: u64,
+    /// The shortest round trip, milliseconds.
     least: u64,
+    /// The longest round trip, milliseconds.
     most: u64,
+    /// When the last loss was, milliseconds.
     last_loss: u64,
     /// What an undo brings back: `last_loss`, `most`, `old_max_rate`.
     before: Option<(u64, u64, u64)>,
     /// Segments per second: the greatest since the last loss, the one before, the last.
     max_rate: u64,
+    /// The greatest rate before the last loss, segments per second.
     old_max_rate: u64,
+    /// The rate, segments per second.
     rate: u64,
 }
 

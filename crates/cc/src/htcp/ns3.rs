@@ -18,14 +18,18 @@ const BACKOFF: f64 = 0.5;
 pub(crate) struct Ns3 {
     low_time: Span,
     adaptive: bool,
+    /// Growth, segments per round trip.
     alpha: f64,
+    /// What a loss leaves of the window.
     beta: f64,
     last_loss: Time,
     least: Option<Span>,
     most: Span,
     /// Bytes per second since the last loss, and before it; bytes.
     rate: u64,
+    /// The rate before the last loss, bytes per second.
     old_rate: u64,
+    /// Bytes acknowledged since the last loss.
     sent: u64,
 }
 

@@ -16,6 +16,7 @@ const MOST_CWND: u64 = (1 << 32) - 1;
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
     rtt0: Span,
+    /// How many times longer the round trip is than the reference.
     rho: f64,
     /// Segments of growth that do not make one.
     rest: f64,

@@ -20,20 +20,31 @@ const BETA: u64 = 64;
 pub(crate) struct Linux {
     /// Least and most.
     alphas: (u64, u64),
+    /// Least and most that a loss takes off the window, 64ths.
     betas: (u64, u64),
+    /// Window up to which it is Reno, segments.
     win_thresh: u64,
+    /// Round trips with a short queue before growth is greatest again.
     theta: u64,
+    /// Growth, 128ths of a segment per round trip.
     alpha: u64,
+    /// What a loss takes off the window, 64ths.
     beta: u64,
+    /// The shortest round trip, microseconds.
     base: u64,
+    /// The longest round trip, microseconds.
     most: u64,
+    /// The sum of the round trips of this round, microseconds.
     sum: u64,
+    /// How many they are.
     samples: u64,
+    /// The byte whose acknowledgement ends the round.
     round_end: u64,
     /// Segments of the acknowledgement at hand.
     acked: u64,
     /// The queue was not short lately; short rounds since.
     above: bool,
+    /// Rounds with a short queue so far.
     low_rounds: u64,
 }
 

@@ -16,15 +16,21 @@ use sojourn_units::{ParamError, Span};
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
     law: Law,
+    /// Window up to which it is Reno, compared with bytes.
     win_thresh: u64,
+    /// Round trips with a short queue before growth is greatest again.
     theta: u32,
     base: Option<Span>,
     most: Span,
     sum: Span,
+    /// Round trips measured in this round.
     samples: u64,
+    /// The byte whose acknowledgement ends the round.
     round_end: u64,
     above: bool,
+    /// Rounds with a short queue so far.
     low_rounds: u32,
+    /// Segments acknowledged towards the next one of growth.
     counted: u64,
 }
 

@@ -25,14 +25,18 @@ pub(crate) struct Ns3 {
     window: Window,
     /// Most segments of the initial window.
     init_cwnd: u64,
+    /// TARGET, milliseconds.
     target: i64,
+    /// GAIN.
     gain: f64,
+    /// MIN_CWND, segments.
     least: u64,
     slow_start: bool,
     /// Slow start may go on (LEDBAT_CAN_SS).
     can_start: bool,
     base: VecDeque<u64>,
     history: usize,
+    /// When the history last went on to the next sample, seconds.
     rolled_s: u64,
     noise: VecDeque<u64>,
     filter: usize,

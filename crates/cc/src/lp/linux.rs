@@ -31,15 +31,20 @@ fn stamp(time: Time) -> u32 {
 /// See [`super::Lp`]. Delays and times in milliseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Linux {
+    /// What the receiver's timestamps are ahead, milliseconds modulo 2^32.
     clock_offset: u32,
     /// The receiver's clock, Hz; the last timestamps of both.
     remote_hz: u32,
+    /// The last timestamp of the receiver, milliseconds.
     remote: u32,
+    /// The last timestamp that it echoed, milliseconds.
     local: u32,
     /// Eight times the smoothed delay.
     smoothed: u32,
     range: Range,
+    /// When the window fell last, milliseconds.
     last_drop: u32,
+    /// The time of inference, milliseconds.
     inference: u32,
     inferring: bool,
 }

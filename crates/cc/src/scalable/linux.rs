@@ -14,7 +14,9 @@ use sojourn_units::ParamError;
 pub(crate) struct Linux {
     /// Acknowledged segments for one of growth.
     per: u64,
+    /// What a loss takes off the window.
     decrease: f64,
+    /// Window up to which it is Reno, segments.
     low_window: u64,
 }
 

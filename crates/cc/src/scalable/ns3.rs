@@ -14,6 +14,7 @@ use sojourn_units::ParamError;
 pub(crate) struct Growth {
     /// Segments (AIFactor).
     per: u64,
+    /// Segments acknowledged towards the next one of growth.
     counted: u64,
 }
 
@@ -46,6 +47,7 @@ impl Growth {
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
     growth: Growth,
+    /// What a loss takes off the window.
     decrease: f64,
 }
 

@@ -15,10 +15,14 @@ use sojourn_units::ParamError;
 /// See [`super::Vegas`].
 #[derive(Clone, Debug)]
 pub(crate) struct Linux {
+    /// Segments in queues below which the window grows.
     alpha: u64,
+    /// Segments in queues above which it shrinks.
     beta: u64,
+    /// Segments in queues that end slow start.
     gamma: u64,
     on: bool,
+    /// The byte whose acknowledgement ends the round.
     round_end: u64,
     delays: Delays,
 }

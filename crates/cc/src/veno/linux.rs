@@ -15,6 +15,7 @@ use sojourn_units::ParamError;
 pub(crate) struct Linux {
     /// Half segments.
     beta: u64,
+    /// Segments in queues, half segments.
     waiting: u64,
     on: bool,
     /// A round in a congested path opens the window.

@@ -16,17 +16,23 @@ const UNKNOWN: u64 = 20_000;
 /// See [`super::Westwood`]. Times are ticks.
 #[derive(Clone, Debug)]
 pub(crate) struct Linux {
+    /// Least time over which the rate is taken, milliseconds.
     least_interval: u64,
     /// Bytes per tick: filtered once, and twice.
     once: u64,
+    /// The rate, filtered twice, bytes per tick.
     rate: u64,
+    /// When the rate was last taken, milliseconds.
     since: u64,
+    /// Bytes acknowledged since then.
     bytes: u64,
     /// Up to here acknowledgements are counted; none before the first one.
     counted_to: Option<u64>,
     /// Bytes counted for repeated acknowledgements.
     repeated: u64,
+    /// The last round trip, milliseconds.
     rtt: u64,
+    /// The shortest round trip, milliseconds.
     least_rtt: u64,
     forget_least: bool,
 }

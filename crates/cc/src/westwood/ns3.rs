@@ -13,9 +13,11 @@ use sojourn_units::{ParamError, Span, Time};
 /// See [`super::Westwood`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
+    /// What of the old estimate stays in each filter.
     filter: f64,
     /// Bits per second: filtered, and the last sample.
     rate: u64,
+    /// The last sample of the rate, bits per second.
     sample: u64,
     /// Segments since the rate was taken last.
     segments: u64,

@@ -13,10 +13,15 @@ use sojourn_units::ParamError;
 /// See [`super::Yeah`].
 #[derive(Clone, Debug)]
 pub(crate) struct Linux {
+    /// Segments in queues above which it retreats (Q_max).
     alpha: u64,
+    /// Queueing delay that counts as long: the base over this.
     phi: u64,
+    /// A retreat takes at most this part off: the window over 2 to this power.
     epsilon: u32,
+    /// Round trips in slow mode that tell of Reno beside it.
     rho: u32,
+    /// The byte whose acknowledgement ends the round.
     round_end: u64,
     delays: Delays,
     /// Segments in queues.

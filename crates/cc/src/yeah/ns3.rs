@@ -14,12 +14,17 @@ use sojourn_units::{ParamError, Span};
 /// See [`super::Yeah`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
+    /// Segments in queues above which it retreats (Q_max).
     alpha: u64,
+    /// Queueing delay that counts as long: the base over this.
     phi: u32,
+    /// A retreat takes at most this part off: the window over 2 to this power.
     epsilon: u32,
+    /// Round trips in slow mode that tell of Reno beside it.
     rho: u32,
     growth: Growth,
     delays: Delays,
+    /// The byte whose acknowledgement ends the round.
     round_end: u64,
     /// Segments in queues.
     queue: u64,

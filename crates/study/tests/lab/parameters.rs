@@ -82,6 +82,7 @@ impl Trial<'_> {
         bases: &mut Bases,
     ) -> Fate {
         let needed = self.needed(info, dialect);
+        let mut refused = false;
         for (index, scene) in self.scenes.iter().enumerate() {
             let mut pairs = Pairs::new();
             for &(key, value) in scene.with {
@@ -102,10 +103,9 @@ impl Trial<'_> {
             let plain = spec(self.name, dialect, &beside);
             pairs.push((info.name, value.to_owned()));
             let Some(scenario) = read(&(scene.text)(&spec(self.name, dialect, &pairs))) else {
-                match index {
-                    0 => return Fate::Refused,
-                    _ => continue,
-                }
+                // What another scene gives beside it may make room for the value.
+                refused |= index == 0;
+                continue;
             };
             let base = bases
                 .entry((index, plain))
@@ -123,7 +123,10 @@ impl Trial<'_> {
                 (_, Err(why)) => return Fate::Fails(why),
             }
         }
-        Fate::Nothing
+        match refused {
+            true => Fate::Refused,
+            false => Fate::Nothing,
+        }
     }
 
     /// What a parameter needs beside it to have an effect, as far as users decide it.
@@ -270,8 +273,17 @@ fn long(flow: &str) -> String {
 
 #[test]
 fn no_parameter_of_a_congestion_control_is_accepted_and_does_nothing() {
-    let scene = |text| Scene { text, with: &[] };
-    let scenes = [marked, deep, beginning, large, long].map(scene);
+    let scene = |text: fn(&str) -> String, with| Scene { text, with };
+    let scenes = [
+        scene(marked, &[] as &[_]),
+        scene(deep, &[]),
+        scene(beginning, &[]),
+        scene(large, &[]),
+        scene(long, &[]),
+        // Bounds that a value would pass otherwise.
+        scene(deep, &[("gamma_low", "1")]),
+        scene(deep, &[("gamma_high", "10000")]),
+    ];
     let trial = |algorithm: &'static sojourn_cc::registry::Algorithm| Trial {
         // The flow called reno repairs losses without selective acknowledgement.
         name: if algorithm.name == "reno" {
@@ -307,8 +319,13 @@ fn waiting(control: &str) -> String {
 
 #[test]
 fn no_parameter_of_a_control_of_media_is_accepted_and_does_nothing() {
-    let scene = |text| Scene { text, with: &[] };
-    let scenes = [video, waiting].map(scene);
+    let scene = |text: fn(&str) -> String, with| Scene { text, with };
+    let scenes = [
+        scene(video, &[] as &[_]),
+        scene(waiting, &[]),
+        // A target that the greatest one does not pass.
+        scene(waiting, &[("target", "5ms")]),
+    ];
     let trials = MEDIA_ALGORITHMS.iter().map(|algorithm| Trial {
         name: algorithm.name,
         params: algorithm.params,

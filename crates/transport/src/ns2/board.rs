@@ -1,4 +1,4 @@
-//! What ns-2's Sack1 sender remembers of selective acknowledgements: the blocks that were told, and from where on it looks for holes.
+//! What ns-2's Sack1 sender remembers of selective acknowledgements: the blocks that acknowledgements carried, and from where on it looks for holes.
 //!
 //! ns-2.35 keeps them in the reassembly queue of its full TCP (`scoreboard-rq.h`, `rq.cc`), whose edge is what the queue takes as
 //! received without a gap. The sink repeats blocks that lie below its cumulative acknowledgement; such a block draws the edge

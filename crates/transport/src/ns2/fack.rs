@@ -33,9 +33,10 @@ impl Fack {
     }
 }
 
-/// What is known of the packets beyond the cumulative acknowledgement, up to the last that was told.
+/// What is known of the packets beyond the cumulative acknowledgement, up to the last that an acknowledgement carried.
 #[derive(Debug, Default)]
 pub(super) struct Board {
+    /// The number of the first of `packets`.
     first: i64,
     packets: VecDeque<Told>,
 }
@@ -76,7 +77,7 @@ impl Board {
         arrived
     }
 
-    /// Whether a packet has arrived that was sent after a retransmission which has not.
+    /// Whether a packet has arrived that was sent after a retransmission that is still missing.
     pub(super) fn has_lost_again(&mut self, blocks: &[(i64, i64)]) -> bool {
         let mut lost = false;
         for &(_, to) in blocks {

@@ -1,4 +1,4 @@
-//! What ns-2's Sack1 sink tells of packets that came early: the block of the last one, and those that were told before.
+//! What ns-2's Sack1 sink tells of packets that came early: the block of the last one, and those that it has told before.
 
 /// At most this many blocks fit an acknowledgement of ns-2 (NSA).
 pub(super) const MOST: usize = 3;
@@ -28,7 +28,7 @@ impl Recent {
     }
 
     /// The blocks of the next acknowledgement. `latest` is the block of the packet that has just arrived, or what that
-    /// packet has filled up to; only a block that `is_early`, beyond a gap, is told.
+    /// packet has filled up to; an acknowledgement carries only a block that `is_early`, beyond a gap.
     pub(super) fn tell(&mut self, latest: (u64, u64), is_early: bool) -> Blocks {
         let mut blocks = Blocks::default();
         let mut count = 0;

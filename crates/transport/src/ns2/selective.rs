@@ -23,7 +23,7 @@ impl Selective {
         }
     }
 
-    /// The timer has fired: what was told is forgotten.
+    /// The timer has fired: the blocks are forgotten.
     pub(super) fn on_timeout(&mut self) {
         self.recovering = false;
         self.timed_out = true;

@@ -24,17 +24,22 @@ use std::cmp::Ordering;
 /// The sender of a one-way flow.
 #[derive(Debug)]
 pub struct Ns2Sender<S> {
+    /// The number of the flow in the network.
     flow: u32,
     recovery: Ns2Recovery,
     limited_transmit: bool,
     ecn: bool,
+    /// Duplicates that announce a loss (numdupacks_).
     dupack_threshold: i64,
     /// Congestion window, packets.
     cwnd: f64,
     /// What duplicate acknowledgements have added to the window.
     inflation: i64,
+    /// The threshold, packets (ssthresh_).
     ssthresh: i64,
+    /// The receiver's window, packets (window_).
     window: i64,
+    /// The window after the first acknowledgement, packets.
     initial_window: i64,
     /// Next packet to send.
     next: i64,
@@ -46,6 +51,7 @@ pub struct Ns2Sender<S> {
     last_ack: i64,
     /// Packets that the application has produced, the SYN included.
     produced: i64,
+    /// Duplicates in a row (dupacks_).
     dupacks: i64,
     /// `max_sent` when the window was last reduced.
     recover: i64,
@@ -61,8 +67,11 @@ pub struct Ns2Sender<S> {
     /// The last packet that was ever timed.
     last_timed: i64,
     timers: Timers<3>,
+    /// Bytes of the header of a packet.
     header_bytes: u32,
+    /// Bytes of a packet on the wire.
     wire_bytes: u32,
+    /// Bytes of data in a packet.
     payload: u64,
     report: SenderReport,
     counts: Ns2Counts,
@@ -227,7 +236,7 @@ impl<S: Source> Ns2Sender<S> {
         (truncated(self.cwnd) + self.inflation).min(self.window)
     }
 
-    /// Sends what the window allows, at most so many packets.
+    /// Sends what the window allows, at most `most` packets.
     fn send_all<H: Host>(&mut self, most: u32, host: &mut H) {
         match self.recovery {
             Ns2Recovery::Sack => return self.send_selectively(host),

@@ -14,14 +14,18 @@ use std::collections::VecDeque;
 /// The receiver of a one-way flow. Its memory for packets that came early has no bound.
 #[derive(Debug)]
 pub struct Ns2Sink {
+    /// The number of the flow in the network.
     flow: u32,
+    /// Bytes of an acknowledgement on the wire.
     ack_size: u32,
+    /// Bytes of data in a packet.
     payload: u64,
     hold: Option<Span>,
     /// The first packet that has not arrived.
     expected: u64,
     /// Whether packets `expected + 1`, `expected + 2`, ... have.
     early: VecDeque<bool>,
+    /// The highest packet received.
     highest: u64,
     echo: bool,
     /// The packet whose acknowledgement is held back.
@@ -281,6 +285,10 @@ mod tests {
         assert_eq!(acks(&mut bench), [3]);
         bench.give(data(5), &mut sink);
         bench.give(data(4), &mut sink);
-        assert_eq!(acks(&mut bench), [3, 5], "gaps are told and filled at once");
+        assert_eq!(
+            acks(&mut bench),
+            [3, 5],
+            "gaps are acknowledged and filled at once"
+        );
     }
 }

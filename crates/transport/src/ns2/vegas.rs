@@ -6,8 +6,11 @@ use super::num::{real, truncated};
 /// The state that only Vegas needs. Times are seconds in double precision since packet 0 was sent.
 #[derive(Debug)]
 pub(super) struct Vegas {
+    /// Packets in queues below which the window grows.
     pub(super) alpha: i64,
+    /// Packets in queues above which it shrinks.
     pub(super) beta: i64,
+    /// Packets in queues that end slow start.
     pub(super) gamma: i64,
     /// When packet 0 was sent last, on the clock of the run.
     pub(super) begun: f64,
@@ -104,6 +107,7 @@ pub(super) struct FineTimer {
     mean: f64,
     /// Seconds times 4.
     deviation: f64,
+    /// Seconds.
     timeout: f64,
 }
 
@@ -140,6 +144,7 @@ impl FineTimer {
 pub(super) struct Ring {
     /// Only as long as packets have filled it: the window may be a billion.
     places: Vec<(f64, u32)>,
+    /// Places, packets.
     most: i64,
 }
 

@@ -13,7 +13,7 @@ pub struct PacketSink {
 }
 
 impl PacketSink {
-    /// A sink of datagrams with so many bytes of headers.
+    /// A sink of datagrams with the given bytes of headers.
     pub fn new(headers: u32) -> PacketSink {
         PacketSink {
             headers,

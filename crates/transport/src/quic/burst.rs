@@ -35,14 +35,14 @@ impl Burst {
         self.clear > now
     }
 
-    /// A packet was sent with so many bytes, of those of a full one. A window has a full one each `gap` on average.
+    /// A packet was sent, with the given part of a full one's bytes. A window has a full one each `gap` on average.
     pub(super) fn on_sent(&mut self, (bytes, full): (u64, u64), gap: Span, now: Time) {
         let part = gap.saturating_mul(bytes) / full.max(1);
         self.clear = self.clear.max(now).saturating_add(part);
         self.judge(gap, now);
     }
 
-    /// So many packets were acknowledged.
+    /// The given number of packets was acknowledged.
     pub(super) fn on_acked(&mut self, packets: u64, gap: Span, now: Time) {
         let paid = gap.saturating_mul(packets.saturating_mul(2));
         self.clear = Time::from_ps(self.clear.as_ps().saturating_sub(paid.as_ps())).max(now);

@@ -106,7 +106,7 @@ impl Bench {
         self.acknowledge(ranges, delay, 0);
     }
 
-    /// One without delay that tells of so many marks.
+    /// One without delay that tells of the given number of marks.
     fn ack_with_marks(&mut self, ranges: &[(u64, u64)], marks: u64) {
         self.acknowledge(ranges, Span::ZERO, marks);
     }
@@ -156,7 +156,7 @@ fn the_handshake_measures_the_round_trip_and_ten_packets_follow() {
 
 #[test]
 fn a_lost_packet_of_the_handshake_is_a_loss() {
-    // Of the two or three packets of the handshake that were sent the last is answered after 100 ms; so many of the others have arrived.
+    // Of the two or three packets of the handshake that were sent the last is answered after 100 ms; the given number of the others have arrived.
     for (cc, sent, missing, window, phase) in [
         ("reno", 2, 1, 5, Phase::Recovery),
         ("cubic", 2, 1, 7, Phase::Recovery),
@@ -521,7 +521,7 @@ fn what_is_lost_after_a_reduction_was_taken_back_is_answered() {
     bench.ack(&[(3, 3)], Span::ZERO);
     bench.ack(&[(0, 3)], Span::ZERO);
     assert_eq!(bench.sender.gauges().ssthresh_bytes, None);
-    // 4 was sent before the recovery period that was for nothing.
+    // 4 was sent before the recovery period that was needless.
     bench.ack(&[(5, 9), (0, 3)], Span::ZERO);
     assert_eq!(bench.sender.report().fast_recoveries, 2);
     assert!(bench.sender.gauges().ssthresh_bytes.is_some());
@@ -610,7 +610,7 @@ fn after_a_pause_of_the_link_every_control_sends_within_a_few_round_trips() {
 
 #[test]
 fn the_tail_that_a_pause_has_lost_leaves_room_for_two_packets() {
-    // Section 7.2. A window of 4 packets is full of what is lost: 8 to 11 and the probes, of which nobody hears.
+    // Section 7.2. A window of 4 packets is full of what is lost: 8 to 11 and the probes, and nobody hears of these.
     let mut bench = Bench::new(Script::Unlimited);
     bench.pass(at(200));
     bench.ack(&[(4, 9)], Span::ZERO);

@@ -51,7 +51,7 @@ impl RtpAccount {
         };
     }
 
-    /// An RTCP packet of so many bytes on the wire was sent.
+    /// An RTCP packet of the given bytes on the wire was sent.
     pub(crate) fn rtcp_sent(&mut self, wire: u32) {
         self.rtcp_packets += 1;
         self.rtcp_bytes += u64::from(wire);

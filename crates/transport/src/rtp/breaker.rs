@@ -221,7 +221,7 @@ impl Breaker {
         }
     }
 
-    /// A packet of frame number `frame` was sent, of so many bytes.
+    /// A packet of frame number `frame` was sent, of `bytes` bytes.
     pub fn sent(&mut self, now: Time, frame: u32, bytes: u64) {
         self.sent = now;
         self.packets += 1;
@@ -419,7 +419,7 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// So many packets of 1000 bytes were sent just before `now`, a frame each.
+    /// A given number of packets of 1000 bytes was sent just before `now`, a frame each.
     fn send(breaker: &mut Breaker, now: Time, packets: u32) {
         let sent = u32::try_from(breaker.packets).unwrap();
         for n in 0..packets {
@@ -465,7 +465,7 @@ mod tests {
         // ceil(3 * 1 / 0.051) = 59: ten round trips; ten groups of six frames of 33 ms are 1.98 s: ceil(116.5).
         assert_eq!(is(33, 1, 0.1, 17, 17), 59);
         assert_eq!(is(33, 6, 0.1, 17, 17), 117);
-        // Groups of 60 frames: 19.8 s, of which 15 count, or three waits of the sender's own if these are longer: ceil(3 * 15 / 3), ceil(3 * 18 / 3).
+        // Groups of 60 frames: 19.8 s, and 15 count, or three waits of the sender's own if these are longer: ceil(3 * 15 / 3), ceil(3 * 18 / 3).
         assert_eq!(is(33, 60, 0.1, 1000, 1000), 15);
         assert_eq!(is(33, 60, 0.1, 1000, 6000), 18);
         // Waits that are longer than the bound: ceil(3 * min(24, 15) / 24).

@@ -1,4 +1,4 @@
-//! What a sender of media has sent and not been told of.
+//! What a sender of media has sent without feedback so far.
 
 use super::report::{Feedback, middle, ntp};
 use sojourn_cc::media::{MediaFeedback, PacketResult};
@@ -29,20 +29,20 @@ impl Flight {
         self.bytes += bytes;
     }
 
-    /// Since when nothing was told of what is in flight; none if nothing is.
+    /// Since when no feedback has come on what is in flight; none if nothing is.
     pub(super) fn silent_since(&self) -> Option<Time> {
         let (_, _, oldest) = self.packets.front()?;
         Some(self.heard.map_or(*oldest, |heard| heard.max(*oldest)))
     }
 
-    /// Nothing will be told of what is in flight.
+    /// No feedback will come on what is in flight.
     pub(super) fn give_up(&mut self, now: Time) {
         self.packets.clear();
         self.bytes = 0;
         self.heard = Some(now);
     }
 
-    /// What feedback tells, where the next packet has number `next` and so many bytes wait. Packets before those it tells of, whose
+    /// What feedback tells, where the next packet has number `next` and `waiting` bytes wait. Packets before those it tells of, whose
     /// feedback was lost, are in flight no more, and nothing is known of them.
     pub(super) fn told(
         &mut self,
@@ -98,7 +98,7 @@ impl Flight {
     }
 }
 
-/// So many units, of which a second has `per_second`.
+/// The given number of units; a second has `per_second`.
 fn units(count: u64, per_second: u128) -> Span {
     let ps = u128::from(count) * 1_000_000_000_000 / per_second;
     Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))

@@ -102,7 +102,7 @@ impl RtpMember {
         self.account
     }
 
-    /// What its application made of the media in flow number `flow`, of which there was some to be had until `until`.
+    /// What its application made of the media in flow number `flow`, which was there until `until`.
     pub fn played(&self, flow: u32, until: Time) -> Option<PlayoutCounts> {
         let until = match self.present {
             true => until,

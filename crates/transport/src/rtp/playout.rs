@@ -45,7 +45,7 @@ const WAITING_FRAMES: usize = 1024;
 pub struct PlayoutCounts {
     /// Packets that should have arrived.
     pub expected: u64,
-    /// Of these, packets that have not.
+    /// Of these, packets that are missing.
     pub lost: u64,
     /// Packets that arrived after they should have been played.
     pub late: u64,
@@ -487,7 +487,7 @@ impl PlayoutCounts {
     /// Mean length of a run of losses over that of losses at random (BurstR of G.107); 1 without losses.
     pub fn burst_ratio(&self) -> f64 {
         let bad = self.lost + self.late;
-        // A run of which all packets came after all is none.
+        // A run whose packets all came after all is none.
         match (self.loss(), self.bursts.min(bad)) {
             (Some(loss), runs @ 1..) => real(bad) / real(runs) * (1.0 - loss),
             _ => 1.0,

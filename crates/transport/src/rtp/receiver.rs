@@ -187,7 +187,7 @@ impl RtpReceiver {
         self.timers.clear(FEEDBACK);
     }
 
-    /// Sends feedback of so many bytes, with a report in front unless it may go without.
+    /// Sends feedback of `bytes` bytes, with a report in front unless it may go without.
     fn send_early<H: Host>(&mut self, packet: &Rtcp, bytes: u32, host: &mut H) {
         let size = self.session.small(bytes, self.reduced_size);
         self.send_small(packet, size, host);

@@ -4,7 +4,7 @@
 
 use super::report::Block;
 
-/// A jump ahead by so many packets and more is a restart of the source (MAX_DROPOUT).
+/// A jump ahead by this number of packets and more is a restart of the source (MAX_DROPOUT).
 const MAX_DROPOUT: u16 = 3000;
 /// A packet older than the newest by fewer than this is late, not of another cycle (MAX_MISORDER).
 const MAX_MISORDER: u16 = 100;

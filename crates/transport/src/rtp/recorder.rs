@@ -1,7 +1,7 @@
 //! What a receiver keeps for congestion control feedback (RFC 8888): which packets arrived, when, and how marked.
 //!
 //! Source: RFC 8888 section 3.1. A report tells of packets that no report has told of, in order of their numbers, and of at most
-//! [`MOST_ENTRIES`]; when so many have come, it is due before its time. One that arrives after its number was reported missing is not
+//! [`MOST_ENTRIES`]; when this number has come, it is due before its time. One that arrives after its number was reported missing is not
 //! told of again (the RFC lets a report overlap those before it; here losses are final).
 
 use super::report::{Arrived, Feedback, MOST_ENTRIES, middle, ntp};

@@ -3,7 +3,7 @@
 //! Source: RFC 3550 section 6.4 (SR, RR), 6.5 (SDES), 6.6 (BYE); the name that identifies a participant (CNAME) has the 16
 //! characters of RFC 7022 section 4.2. RFC 8888 section 3.1 (congestion control feedback); RFC 4585 section 6.3.1 (picture loss
 //! indication); RFC 5506 (packets without a report in front). What travels beside a packet of the network has room for three blocks
-//! of a receiver report or two of a sender report: of more sources, some are told of in turn, as RFC 3550 section 6.1 has it where a
+//! of a receiver report or two of a sender report: of more sources, it tells of some in turn, as RFC 3550 section 6.1 has it where a
 //! packet would become too long.
 
 use super::nack::{MOST_NACKS, Nack};
@@ -173,7 +173,7 @@ pub struct Feedback {
 pub struct Arrived {
     /// The bits of ECN.
     pub ecn: u8,
-    /// Time before the feedback was made, in units of 1/1024 s; none if it was longer ago than can be told.
+    /// Time before the feedback was made, in units of 1/1024 s; none if it was longer ago than the field can say.
     pub before: Option<u16>,
 }
 

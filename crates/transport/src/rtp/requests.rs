@@ -35,7 +35,7 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// Video of a frame of two packets every 40 ms, of which some packets are lost and some frames are key frames.
+/// Video of a frame of two packets every 40 ms. Some packets are lost, and some frames are key frames.
 struct Video {
     wire: Wire,
     receiver: RtpReceiver,

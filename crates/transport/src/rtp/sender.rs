@@ -49,7 +49,7 @@ pub struct RtpConfig<S> {
     pub start: Time,
     /// When its source falls silent and it leaves.
     pub stop: Option<Time>,
-    /// It sends to a multicast group, of which it has to be a member to hear the reports.
+    /// It sends to a multicast group; it has to be a member of it to hear the reports.
     pub to_group: bool,
 }
 
@@ -179,7 +179,7 @@ impl<S: Source> RtpSender<S> {
         all.fold(self.account, |sum, one| sum.with(&one))
     }
 
-    /// What the receiver says that reports in flow number `flow`; nothing if it has not.
+    /// What the receiver says that reports in flow number `flow`; nothing if it has said nothing.
     pub fn account_of(&self, flow: u32) -> RtpAccount {
         let witness = self.witnesses.get(&flow);
         witness.map(Witness::account).unwrap_or_default()
@@ -381,7 +381,7 @@ impl<S: Source> RtpSender<S> {
         window.is_none_or(|window| with <= window || self.flight.bytes() == 0)
     }
 
-    /// When the next packet may go after one of so many bytes.
+    /// When the next packet may go after one of the given bytes.
     fn pace<H: Host>(&mut self, bytes: u64, host: &mut H) {
         let now = host.now();
         if let Some(control) = &self.control {
@@ -415,7 +415,7 @@ impl<S: Source> RtpSender<S> {
         self.follow(host);
     }
 
-    /// The encoder is told of the rate, and what may go goes.
+    /// The encoder learns the rate, and what may go goes.
     fn follow<H: Host>(&mut self, host: &mut H) {
         if let Some(control) = &self.control {
             let payload = real(self.payload);
@@ -513,7 +513,7 @@ impl<S: Source> RtpSender<S> {
     }
 }
 
-/// An RTCP packet of so many bytes on the wire.
+/// An RTCP packet of the given bytes on the wire.
 pub(super) fn rtcp_packet(size: u32) -> Outgoing {
     Outgoing {
         size,

@@ -41,7 +41,7 @@ pub struct SessionConfig {
 pub enum Turn {
     /// Nothing yet.
     Wait,
-    /// It sends this report, of so many bytes on the wire.
+    /// It sends this report, with its bytes on the wire.
     Report(Report, u32),
     /// It sends the feedback that waits, and no report.
     Feedback,
@@ -209,7 +209,7 @@ impl Session {
         self.timer.join(now, census, &mut self.rng);
     }
 
-    /// It has sent a packet of media with so many bytes of payload.
+    /// It has sent a packet of media with the given bytes of payload.
     pub fn sent_media(&mut self, now: Time, payload: u32) {
         self.packets = self.packets.wrapping_add(1);
         self.octets = self.octets.wrapping_add(payload);
@@ -292,7 +292,7 @@ impl Session {
         }
     }
 
-    /// Feedback of so many bytes above the headers below: its bytes on the wire. It counts in the average size. In front goes a report without
+    /// Feedback of the given bytes above the headers below: its bytes on the wire. It counts in the average size. In front goes a report without
     /// blocks and a name (RFC 4585 section 3.1), unless it may go without: not before a whole report has (RFC 5506 section 4).
     pub fn small(&mut self, size: u32, reduced: bool) -> u32 {
         let size = match reduced && self.reported[0].is_some() {
@@ -344,7 +344,7 @@ impl Session {
         }
     }
 
-    /// What is said of at most so many sources; those beyond the ones that were told of last come first.
+    /// What is said of at most the given number of sources; those beyond the ones in the last report come first.
     fn blocks(&mut self, most: usize, now: Time) -> Vec<Block> {
         let fresh = |range| {
             let heard = self.heard.range(range);

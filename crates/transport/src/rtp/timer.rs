@@ -217,7 +217,7 @@ impl RtcpTimer {
         self.average += self.rules.gain * (size - self.average);
     }
 
-    /// Members have left or fallen silent, and so many remain: the wait becomes shorter (section 6.3.4).
+    /// Members have left or fallen silent, and the given number remains: the wait becomes shorter (section 6.3.4).
     pub fn fewer(&mut self, now: Time, members: u64) {
         if self.leaving.is_some() || !self.rules.reconsider || self.next == Time::MAX {
             return;
@@ -231,12 +231,12 @@ impl RtcpTimer {
         }
     }
 
-    /// Whether a BYE to so many members has to wait.
+    /// Whether a BYE to the given number of members has to wait.
     pub fn waits(members: u64) -> bool {
         members > CROWD
     }
 
-    /// It wants to leave a session of so many members, with a BYE of `size` bytes (section 6.3.7): at once, or after a wait.
+    /// It wants to leave a session of the given number of members, with a BYE of `size` bytes (section 6.3.7): at once, or after a wait.
     pub fn leave(&mut self, now: Time, size: f64, members: u64, rng: &mut Stream) -> Due {
         if self.leaving.is_some() {
             return Due::Later;

@@ -128,7 +128,7 @@ pub(super) fn bits(flags: Flags, side: Option<&Side>) -> u64 {
     4 * ae + 2 * u64::from(flags.has(Flags::CWR)) + u64::from(flags.has(Flags::ECE))
 }
 
-/// What a receiver puts into an acknowledgement that has seen so many packets and bytes marked, and has room for the option or not.
+/// What a receiver puts into an acknowledgement that has seen these packets and bytes marked, and has room for the option or not.
 pub(super) fn tell([packets, bytes]: [u64; 2], option: bool, side: &mut Side) -> Flags {
     let (flags, ae) = put((FIRST + packets) % CYCLE);
     side.words = [ae.map_or(0, |_| AE), 0];
@@ -148,7 +148,7 @@ pub(super) fn option_of(side: &Side) -> Option<u64> {
     (side.words[0] & OPTION != 0).then_some(side.words[1])
 }
 
-/// What a sender has been told of marks.
+/// What a sender has heard of marks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     /// Packets and bytes.
@@ -159,7 +159,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// The marked bytes of which an acknowledgement tells that delivers so many bytes, in segments of `mss`. One that was overtaken by a later one tells nothing
+    /// The marked bytes that an acknowledgement of `delivered` bytes tells of, in segments of `mss`. One that was overtaken by a later one tells nothing
     /// (RFC 9768 section 3.2.2.4 and 3.2.3.1), which shows in the option by a count that falls, otherwise in that it delivers nothing.
     pub(super) fn take(
         &mut self,
@@ -195,7 +195,7 @@ impl Marks {
     }
 }
 
-/// The most marks among so many segments that three bits tell of which count `least` more (RFC 9768 appendix A.2.1); if that is more than the segments, it
+/// The most marks among the given segments that three bits can mean where they count `least` more (RFC 9768 appendix A.2.1); if that is more than the segments, it
 /// counts what they do not (section 3.2.2.5.2).
 fn safest(least: u64, segments: u64) -> u64 {
     match segments.checked_sub(least) {

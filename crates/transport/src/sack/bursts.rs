@@ -10,7 +10,7 @@
 use super::params::SendUnit;
 use sojourn_units::{Rate, Span, Time};
 
-/// Payload of a buffer: 65 536 bytes less MAX_TCP_HEADER, of which whole segments are used.
+/// Payload of a buffer: 65 536 bytes less MAX_TCP_HEADER; whole segments of it are used.
 const BUFFER: u64 = 65_215;
 /// Until the receiver offers more than its first 65 160 bytes, a buffer has half of them (tcp_bound_to_half_wnd). Beside traces of Linux 6.1.192, at 10 and
 /// 50 Mbps and round trips of 20 and 80 ms: what was written before that window opens, when segments have 1448 bytes, is 171 segments, and whole
@@ -23,7 +23,7 @@ const PER_SECOND: u64 = 1024;
 /// (tcp_bbr.c, bbr_min_tso_rate).
 const LEAST: u64 = 2;
 const SINGLE_BELOW: Rate = Rate::bps(1_200_000);
-/// A path of so many microseconds, and of half as many more, makes bursts half as long (tcp_tso_rtt_log), 31 times at most.
+/// Each whole number of these microseconds in the round trip halves the length of bursts (tcp_tso_rtt_log), 31 times at most.
 const NEAR_US: u64 = 512;
 const FAR: u64 = 32;
 /// What was sent so long ago was not just now, and an acknowledgement that is so far away, or half a round trip if that is less, is not waited for
@@ -149,7 +149,7 @@ fn most(context: &BurstContext) -> u64 {
     (bytes.min(BUFFER) / context.mss.max(1)).max(least)
 }
 
-/// Whether a burst of `most` segments, from a buffer that has so many more, had better wait for room.
+/// Whether a burst of `most` segments, from a buffer of `buffer` segments, had better wait for room.
 fn defers(context: &BurstContext, most: u64, buffer: u64) -> bool {
     let &BurstContext {
         now,

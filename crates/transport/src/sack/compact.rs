@@ -6,7 +6,7 @@ use std::ops::{Index, IndexMut};
 /// A queue of plain records.
 #[derive(Clone, Debug)]
 pub(crate) struct Compact<T> {
-    /// A power of two, of which the queue goes round in the first `mask + 1`.
+    /// A power of two; the queue goes round in the first `mask + 1` places.
     places: Vec<T>,
     mask: usize,
     /// The first record is in this place, but for the bits that `mask` leaves out.

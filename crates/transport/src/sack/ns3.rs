@@ -1,4 +1,4 @@
-//! The order in which ns-3's socket works off an acknowledgement, where it differs from [`super::sender`].
+//! The order in which ns-3's socket processes an acknowledgement, where it differs from [`super::sender`].
 //!
 //! Source: ns-3.44, read for behaviour: tcp-socket-base.cc (ReceivedAck, ProcessAck, DupAck, EnterRecovery, EnterCwr, NewAck,
 //! ReTxTimeout, EstimateRtt), tcp-tx-buffer.cc (Update, UpdateLostCount, NextSeg, SetSentListLost), tcp-prr-recovery.cc (DoRecovery).
@@ -188,7 +188,7 @@ impl<S: Source> SackSender<S> {
         total - total % self.mss
     }
 
-    /// The segments of which PktsAcked tells the congestion control, if it is called; `whole` of them were delivered.
+    /// The segments that PktsAcked tells the congestion control of, if it is called; `whole` of them were delivered.
     fn told(&self, event: &Event, ack: u64, whole: u64, duplicates: u32) -> Option<u64> {
         let repaired = ack >= self.high;
         match self.phase {

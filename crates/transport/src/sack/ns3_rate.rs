@@ -21,7 +21,7 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// SkbDelivered: a segment that was sent in that state, when so many bytes had been delivered.
+    /// SkbDelivered: a segment that was sent in that state, when the given bytes had been delivered.
     pub(super) fn on_delivered(
         &mut self,
         segment: &Segment,
@@ -40,7 +40,7 @@ impl Sampler {
         self.first_sent = Some(segment.sent);
     }
 
-    /// GenerateSample, with so many bytes delivered: bytes and the interval of the sample, zero where it is shorter than the least round trip.
+    /// GenerateSample, with the given bytes delivered: bytes and the interval of the sample, zero where it is shorter than the least round trip.
     pub(super) fn finish(&mut self, delivered: u64, min_rtt: Option<Span>) -> (u64, Span) {
         if self.prior_time.is_none() {
             return (0, Span::ZERO);

@@ -14,7 +14,7 @@ fn follow(cc: &'static str, file: &str, limit: u64, delay: Span) {
     assert!(rows > 300, "{rows}");
 }
 
-/// The same with settings of the congestion control and an initial window of so many segments; how many changes there were.
+/// The same with settings of the congestion control and an initial window of the given segments; how many changes there were.
 fn follow_with(
     cc: &'static str,
     control: &[(&str, &str)],

@@ -19,15 +19,16 @@ pub(super) struct Socket {
     pub(super) measured_from: u64,
     /// Bytes acknowledged that do not make a segment.
     pub(super) rest: u64,
-    /// The byte after what was sent last, whatever that was; what a partial acknowledgement sends again goes by its first byte
+    /// The byte after what was sent last, whatever that was; of what a partial acknowledgement sends again, its first byte
     /// (m_nextTxSequence). Algorithms end their rounds by it.
     pub(super) next: u64,
     /// The sample of the delivery rate.
     pub(super) sampler: Sampler,
     /// Bytes of the initial window, which is not paced.
     pub(super) initial_window: u64,
-    /// What the last echo acknowledged that was taken, and the segment that told of the window's fall last (m_ecnEchoSeq, m_ecnCWRSeq).
+    /// What the last echo acknowledged that was taken (m_ecnEchoSeq).
     pub(super) echoed: u64,
+    /// The segment that told of the window's fall last (m_ecnCWRSeq).
     pub(super) told: u64,
 }
 

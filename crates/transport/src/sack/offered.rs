@@ -10,7 +10,7 @@
 
 use sojourn_units::{Span, Time};
 
-/// Memory at first (tcp_rmem), of which a receiver offers half, and at the beginning a segment less.
+/// Memory at first (tcp_rmem). A receiver offers half of it, and at the beginning a segment less.
 const MEMORY: u64 = 131_072;
 /// What timestamps take of a segment; the first bounds still count it in.
 const TIMESTAMPS: u64 = 12;

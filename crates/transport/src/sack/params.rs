@@ -1,4 +1,4 @@
-//! What TCP with selective acknowledgement is told beside the parameters that every TCP has.
+//! What can be chosen for TCP with selective acknowledgement beside the parameters that every TCP has.
 
 use sojourn_units::{ParamError, Params, Span, choice, params};
 
@@ -86,7 +86,7 @@ choice! {
     pub enum ReceiverEcn {
         /// What its sender asks for.
         Same = "same",
-        /// Echoes until the window has fallen (RFC 3168), and no more.
+        /// Only echoes, until the window has fallen (RFC 3168).
         Classic = "classic",
         /// Nothing.
         None = "none",
@@ -116,9 +116,9 @@ params! {
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
         /// What rate reduction may send beyond what has arrived once less is in flight than the threshold.
         prr_bound: PrrBound = "safe", source "RFC 9937 section 6.2";
-        /// Parts of the least round-trip time of which the reordering window begins with one.
+        /// Divisor of the least round-trip time that gives the reordering window at first.
         rack_divisor: u32 = "4", range "1".."1000", source "RFC 8985 section 6.2 step 4 (min_RTT / 4)";
-        /// Most of these parts that duplicates widen it to; the smoothed round-trip time bounds it too.
+        /// Most of these parts to which duplicates widen it; the smoothed round-trip time bounds it too.
         rack_steps: u32 = "255", range "1".."1000000", source "RFC 8985 section 6.2 step 4 bounds it by SRTT alone; tcp_recovery.c counts in a byte";
         /// Recoveries for which it stays wide.
         rack_persist: u32 = "16", range .."255", source "RFC 8985 section 6.2 step 4 (RACK.reo_wnd_persist)";
@@ -132,7 +132,7 @@ params! {
         /// Whether an ECN echo lets it fall that way too.
         reduction_for_ecn: bool = "false", source "RFC 9937 leaves it to the sender; RFC 3168 section 6.1.2 reduces at once";
         /// Whether Accurate ECN is asked for, by which three bits of each acknowledgement count marked packets; turns `ecn` on. If false, DCTCP and Prague
-        /// are told of each mark all the same, the latter by counts that no header has.
+        /// hear of each mark all the same, the latter by counts that no header has.
         accurate_ecn: bool = "false", source "RFC 9768 section 3.1 leaves it to the host";
         /// Whether the receiver sends the option of Accurate ECN (8 bytes) with each acknowledgement that has room: the bytes that arrived marked.
         accurate_ecn_option: bool = "true", source "RFC 9768 section 3.2.3 (recommended)";
@@ -152,7 +152,7 @@ params! {
         /// Whether a timeout is examined before it is believed (F-RTO).
         frto: bool = "true", source "RFC 5682 section 3",
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
-        /// Whether reductions that prove to be for nothing are taken back.
+        /// Whether reductions that prove to be needless are taken back.
         undo: bool = "true", source "RFC 3522, RFC 3708",
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
         /// Whether acknowledgements echo timestamps. Their 12 bytes are among the `headers`.

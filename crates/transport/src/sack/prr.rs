@@ -75,7 +75,7 @@ impl Prr {
         self.out += bytes;
     }
 
-    /// An acknowledgement has delivered so many bytes; `pipe` are in flight. `progress`: it advances and shows no further loss.
+    /// An acknowledgement has delivered the given bytes; `pipe` are in flight. `progress`: it advances and shows no further loss.
     pub(crate) fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: u64, progress: bool) {
         if delivered == 0 {
             return;

@@ -7,7 +7,7 @@
 //!
 //! Without timestamps, an acknowledgement that answers to an earlier transmission is known by the least round-trip time alone. Where queues have made the round
 //! trip many times that, it passes for the answer to the last one, and everything sent before and still under way counts as lost. That follows a timeout that
-//! was for nothing, which `restart` of the timer prevents.
+//! was needless, which `restart` of the timer prevents.
 
 use super::params::SackParams;
 use super::scoreboard::{Scoreboard, Segment};

@@ -15,7 +15,7 @@ pub(crate) struct Held {
     /// The same ranges by how recently they grew; the first `told` are set.
     recent: [(u64, u64); TOLD],
     told: usize,
-    /// A block grows by those that it has been told beside of, not by all that is held (ns-3, TcpRxBuffer::UpdateSackList).
+    /// A block grows by those that were reported beside it, not by all that is held (ns-3, TcpRxBuffer::UpdateSackList).
     forgetful: bool,
 }
 

@@ -52,7 +52,7 @@ impl DeliveryRate {
         };
     }
 
-    /// Counts each segment for at least so many bytes.
+    /// Counts each segment for at least `least` bytes.
     pub(crate) fn count_at_least(&mut self, least: u64) {
         self.least = least;
     }
@@ -80,7 +80,7 @@ impl DeliveryRate {
         segment.delivered = self.begin(idle, now);
     }
 
-    /// What there is to note beside it where samples are taken, with so many bytes in flight and lost.
+    /// What there is to note beside it where samples are taken, with the given bytes in flight and lost.
     pub(crate) fn now(&self, in_flight: u64, lost: u64) -> SendState {
         SendState {
             delivered_at: self.delivered_at,
@@ -124,7 +124,7 @@ impl DeliveryRate {
         self.delivered - u64::from(since)
     }
 
-    /// So many bytes are delivered, of which those of `last` were sent last, where no samples are taken; returns the count of bytes
+    /// The given bytes are delivered where no samples are taken; those of `last` were sent last; returns the count of bytes
     /// delivered when that was sent.
     #[inline]
     pub(crate) fn on_delivered_in_order(&mut self, last: &Segment, bytes: u64) -> u64 {

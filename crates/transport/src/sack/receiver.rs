@@ -47,19 +47,27 @@ enum State {
 pub struct SackReceiver {
     /// The byte expected next.
     next: u64,
+    /// Bytes received in order in the measured part of the run.
     goodput: u64,
+    /// Acknowledgements sent in it.
     acks: u64,
-    /// The timestamp to echo, when the segment arrived that carried it, and the last byte acknowledged.
+    /// The timestamp to echo.
     echo_stamp: Time,
+    /// When the segment arrived that carried it.
     echo_arrived: Time,
+    /// The last byte acknowledged.
     acknowledged: u64,
     /// Segments in order that are not acknowledged.
     unacked: u32,
+    /// Segments that one acknowledgement covers.
     delayed_ack: u32,
     /// Acknowledgements still to be sent without delay.
     quick: u32,
+    /// The number of the flow in the network.
     flow: u32,
+    /// Bytes of the headers of a segment.
     headers: u32,
+    /// How far the connection is open.
     state: State,
     /// ECN was negotiated.
     ecn: bool,
@@ -70,8 +78,9 @@ pub struct SackReceiver {
     option: bool,
     /// Acknowledgements echo a mark.
     echo: bool,
-    /// Codepoints of SYN-ACK and of acknowledgements, once ECN is agreed to.
+    /// Codepoint of the SYN-ACK, once ECN is agreed to.
     syn_ack_tos: u8,
+    /// That of acknowledgements.
     ack_tos: u8,
     delays: bool,
     compresses: bool,
@@ -79,8 +88,9 @@ pub struct SackReceiver {
     timestamps: bool,
     /// As ns-3 has it: an acknowledgement carries when it was sent, not when what it echoes arrived (TcpSocketBase::AddOptionTimestamp).
     as_ns3: bool,
-    /// The same: a mark has arrived that no acknowledgement has told of, which CWR does not answer (ECN_CE_RCVD), and the highest byte that was marked.
+    /// The same: a mark has arrived that no acknowledgement has told of, which CWR does not answer (ECN_CE_RCVD).
     fresh: bool,
+    /// The highest byte that was marked.
     marked_at: u64,
     /// What was to come next when the segment before arrived; zero before the first one. Only if `as_ns3`.
     prior: u64,
@@ -92,6 +102,7 @@ pub struct SackReceiver {
     held: Held,
     /// The duplicate to report with the next acknowledgement.
     duplicate: Option<(u64, u64)>,
+    /// Blocks in an acknowledgement.
     sack_blocks: u32,
     /// Acknowledgements behind the gap at `gap_at` so far, and those held together.
     gap_at: u64,
@@ -512,7 +523,7 @@ impl SackReceiver {
 
     /// A segment that is marked, or is not (ns-3.44, read for behaviour: tcp-dctcp.cc, CeState0to1 and CeState1to0). At a change, an acknowledgement that
     /// is held back goes with the state of before, but with the number of one segment earlier: a mark whose segment was the first of two
-    /// is told by an acknowledgement of nothing, which the sender does not take for an echo.
+    /// arrives by an acknowledgement of nothing, which the sender does not take for an echo.
     fn on_mark_as_ns3<H: Host>(&mut self, marked: bool, host: &mut H) {
         if marked != self.echo && self.unacked > 0 && self.prior > 0 {
             let next = std::mem::replace(&mut self.next, self.prior);

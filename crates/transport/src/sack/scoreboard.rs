@@ -22,7 +22,7 @@ const RETRANSMITTED: u8 = 4;
 const EVER: u8 = 8;
 /// Is in the list by time.
 const LISTED: u8 = 16;
-/// Of so many segments that leave, at one it is looked whether the list by time is still needed.
+/// Once in this number of segments that leave, it is checked whether the list by time is still needed.
 const LOOKS: u32 = 32;
 
 /// What was sent.
@@ -132,7 +132,7 @@ pub(crate) struct Scoreboard {
     lost_again: Option<Time>,
     /// What a selective acknowledgement takes from the record of a segment.
     taken: u8,
-    /// Losses that are to be told: the state when the segment was sent, its bytes, bytes lost by then; `None` if nobody asks.
+    /// Losses to report: the state when the segment was sent, its bytes, bytes lost by then; `None` if nobody asks.
     told: Option<Vec<(SendState, u64, u64)>>,
 }
 
@@ -163,12 +163,12 @@ impl Scoreboard {
         }
     }
 
-    /// Counts each segment for at least so many bytes.
+    /// Counts each segment for at least `least` bytes.
     pub(crate) fn count_at_least(&mut self, least: u64) {
         self.least = least;
     }
 
-    /// The bytes for which one with so many counts.
+    /// The bytes for which a segment of `bytes` bytes counts.
     #[inline]
     fn weight(&self, bytes: u16) -> u64 {
         u64::from(bytes).max(self.least)
@@ -284,7 +284,7 @@ impl Scoreboard {
         self.base.wrapping_add(count(self.ring.len()))
     }
 
-    /// A segment sent for the first time, when so many bytes had been delivered (the lower 32 bits).
+    /// A segment sent for the first time, when the given bytes had been delivered (the lower 32 bits).
     #[inline(always)]
     pub(crate) fn push(&mut self, seq: u64, bytes: u16, sent: Time, delivered: u32) {
         let id = self.after();
@@ -441,7 +441,7 @@ impl Scoreboard {
         self.send_states.pop_front()
     }
 
-    /// So many bytes of a segment with these flags are not counted any more.
+    /// The given bytes of a segment with these flags are not counted any more.
     #[inline(never)]
     fn take_off(&mut self, flags: u8, bytes: u64) {
         for (flag, sum) in [
@@ -613,7 +613,7 @@ impl Scoreboard {
         self.lose_before(index);
     }
 
-    /// Calls lost what is not received below so many received segments, the highest of which is that of [`Scoreboard::passed`] (tcp-tx-buffer.cc, UpdateLostCount).
+    /// Calls lost what is not received below the given number of received segments, up to that of [`Scoreboard::passed`] (tcp-tx-buffer.cc, UpdateLostCount).
     pub(crate) fn lose_by_segments(&mut self, dupthresh: u32) {
         let Some(top) = self.passed() else {
             return;

@@ -10,7 +10,7 @@
 //! +0    > 1:10001                              segments of that range are sent now, each once and in order
 //! +0    > R 1:1001                             sent again
 //! +0    > A 1001 sack 2001:3001                an acknowledgement is sent now
-//! +0    < SEWA                                 a SYN with ECE, CWR and AE; `SW.` is an answer with CWR (`S` alone asks for classic ECN, `S.` for nothing)
+//! +0    < SEWA                                 a SYN with ECE, CWR and AE; `SW.` is an answer with CWR (`S` alone asks for classic ECN, `S.` for none)
 //! +0    < A 1001 ace 6 ceb 1000                the counter of Accurate ECN, and that of bytes in its option; expected so where `ace` stands
 //! +0    ? cwnd 10 ssthresh 5 phase recovery    state, in segments
 //! ```
@@ -285,7 +285,7 @@ impl Play {
             match word {
                 "ace" => {
                     let ace: u64 = words.next().unwrap().parse().unwrap();
-                    // As after so many marks.
+                    // As after that number of marks.
                     let marked = [(ace + 3) % 8, 0];
                     flags = flags.with(accecn::tell(marked, false, &mut side));
                 }

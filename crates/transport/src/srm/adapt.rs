@@ -11,7 +11,7 @@ const AVE_DELAY: f64 = 1.0;
 const MARGIN: f64 = 0.1;
 /// Weight of the latest value in averages.
 const ALPHA: f64 = 0.25;
-/// A member is near if others are more than so many times as far away.
+/// A member is near if others are more than this factor as far away.
 const FARTHER: f64 = 1.5;
 
 /// The interval of one kind of timer, and what it follows from.
@@ -37,7 +37,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Of request timers in a group of so many.
+    /// Of request timers in a group of the given size.
     pub(super) fn of_requests(size: f64) -> Bounds {
         Bounds {
             begin: (0.5, 2.0),
@@ -123,7 +123,7 @@ impl Interval {
         self.dups += 1.0;
     }
 
-    /// The first of its kind was sent or heard so many round trips after the timer was set.
+    /// The first of its kind was sent or heard the given number of round trips after the timer was set.
     pub(super) fn delay(&mut self, round_trips: f64) {
         self.ave_delay = Some(average(self.ave_delay, round_trips));
     }

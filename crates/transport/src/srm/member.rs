@@ -105,7 +105,7 @@ pub struct SrmMember<S> {
     stays: Vec<Stay>,
     present: bool,
     peers: Vec<Peer>,
-    /// Who is told of first in the next session message.
+    /// The member that the next session message tells of first.
     turn: u32,
     /// The next session message.
     session_at: Option<Time>,

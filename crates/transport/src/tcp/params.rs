@@ -172,7 +172,7 @@ params! {
             idle_decay = "true" from "tcp_output.c, tcp_cwnd_restart and tcp_cwnd_application_limited";
             count_packets = "true" from "tcp_output.c, tcp_cwnd_test: tcp_packets_in_flight";
             validate_window = "true" from "tcp_output.c, tcp_cwnd_validate";
-            bound_flight = "false" from "tcp_cong.c, tcp_reno_ssthresh goes by the window itself";
+            bound_flight = "false" from "tcp_cong.c, tcp_reno_ssthresh uses the window itself";
         }
     }
 }
@@ -210,7 +210,7 @@ impl TcpParams {
         Ok(())
     }
 
-    /// The window to begin with, bytes, after so many retransmissions of the SYN.
+    /// The window to begin with, bytes, by the retransmissions of the SYN.
     pub(crate) fn initial_windows(&self) -> InitialWindow {
         InitialWindow {
             usual: self.initial_window_bytes(),
@@ -240,7 +240,7 @@ pub(crate) struct InitialWindow {
 }
 
 impl InitialWindow {
-    /// After so many retransmissions of the SYN.
+    /// After the given number of retransmissions of the SYN.
     pub(crate) fn after(self, retransmissions: u32) -> u64 {
         match retransmissions >= self.losses {
             true => self.reduced,

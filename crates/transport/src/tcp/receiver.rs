@@ -29,12 +29,17 @@ enum State {
 pub struct TcpReceiver {
     /// The byte expected next.
     next: u64,
+    /// Bytes received in order in the measured part of the run.
     goodput: u64,
+    /// Acknowledgements sent in it.
     acks: u64,
     /// Segments in order that are not acknowledged.
     unacked: u32,
+    /// Segments that one acknowledgement covers.
     delayed_ack: u32,
+    /// The number of the flow in the network.
     flow: u32,
+    /// Bytes of the headers of a segment.
     headers: u32,
     state: State,
     /// ECN was negotiated.
@@ -50,6 +55,7 @@ pub struct TcpReceiver {
     timers: Timers<2>,
     delayed_ack_timeout: Span,
     timer_wheel: TimerWheel,
+    /// Segments received that had nothing new, in the measured part of the run.
     duplicates: u64,
     wants_ecn: bool,
     syn_ack_rto: Span,

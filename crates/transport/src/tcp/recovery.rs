@@ -132,7 +132,7 @@ impl LossRecovery {
         self.limited += bytes;
     }
 
-    /// A duplicate acknowledgement of `una`, with a congestion window of so many bytes.
+    /// A duplicate acknowledgement of `una`, with a congestion window of `cwnd` bytes.
     pub(crate) fn on_duplicate(&mut self, una: u64, cwnd: u64) -> OnDuplicate {
         if self.active {
             // RFC 5681 section 3.2 step 4: each further duplicate tells that a segment has left the network, and makes room for one.

@@ -202,7 +202,8 @@ impl Path {
         self
     }
 
-    fn run(self) -> Outcome {
+    /// The two ends of each flow, and the flows.
+    fn ends(&self) -> (Vec<AgentSpec<End>>, Vec<FlowSpec>) {
         let mut params = TcpParams::in_dialect(self.dialect).unwrap();
         for (key, value) in &self.params {
             params.set(key, value).unwrap();
@@ -239,6 +240,11 @@ impl Path {
                 receiver: Some(2 * flow + 1),
             });
         }
+        (agents, flows)
+    }
+
+    fn network(&self) -> NetworkSpec<Fifo, End> {
+        let (agents, flows) = self.ends();
         let link =
             |name: &str, ends: (u32, u32), port: Fifo, impairments: &ImpairmentSpec| LinkSpec {
                 name: name.to_owned(),
@@ -253,7 +259,7 @@ impl Path {
                 impairments: impairments.clone(),
                 port,
             };
-        let spec = NetworkSpec {
+        NetworkSpec {
             nodes: vec!["a".to_owned(), "b".to_owned()],
             links: vec![
                 link(
@@ -271,8 +277,11 @@ impl Path {
             eager: self.eager,
             seed: self.seed,
             replication: 0,
-        };
-        let mut network = Network::build(spec, NoTrace).unwrap();
+        }
+    }
+
+    fn run(self) -> Outcome {
+        let mut network = Network::build(self.network(), NoTrace).unwrap();
         if !self.warm_up.is_zero() {
             network.run_before(Time::ZERO + self.warm_up);
             network.start_measuring();

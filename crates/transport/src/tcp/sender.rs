@@ -71,16 +71,23 @@ pub struct TcpSender<S> {
     end: u64,
     /// Most bytes in flight that the receiver allows.
     window: u64,
-    /// The segment that is timed: one past its last byte, 0 if none is, and when it was sent.
+    /// The segment that is timed: one past its last byte, 0 if none is.
     timed_end: u64,
+    /// When that segment was sent.
     timed_at: Time,
+    /// When the last segment left.
     last_sent: Time,
+    /// Bytes acknowledged in the measured part of the run.
     bytes_acked: u64,
+    /// Payload of a full segment, bytes.
     mss: u64,
     /// What segments in flight take of the window beyond their bytes, where it counts packets.
     padding: u64,
+    /// Bytes of the headers of a segment.
     headers: u32,
+    /// The number of the flow in the network.
     flow: u32,
+    /// How far the connection is open.
     state: State,
     /// ECN was negotiated.
     ecn: bool,
@@ -88,17 +95,29 @@ pub struct TcpSender<S> {
     cwr_due: bool,
     /// The congestion window was what ended the last sending.
     held_by_window: bool,
+    /// The window begins anew after silence.
     idle_restart: bool,
+    /// It halves for each timeout of silence instead.
     idle_decay: bool,
+    /// The window counts packets.
     counts_packets: bool,
+    /// A fast retransmit restarts the timer.
     restart_timer: bool,
+    /// A window that is not used does not grow.
     validate_window: bool,
+    /// Nagle's algorithm holds back what does not fill a segment.
     nagle: bool,
+    /// The retransmission timer and the source.
     timers: Timers<2>,
+    /// The repair of losses.
     recovery: LossRecovery,
+    /// The congestion control.
     cc: AnyCc,
+    /// The retransmission timeout.
     rto: Rto,
+    /// The granularity of timers.
     timer_wheel: TimerWheel,
+    /// What is not needed for every acknowledgement.
     cold: Box<Cold<S>>,
 }
 
@@ -235,7 +254,7 @@ impl<S: Source> TcpSender<S> {
         self.ecn
     }
 
-    /// Bytes in flight as the congestion control is told of them (FlightSize).
+    /// Bytes in flight as the congestion control hears of them (FlightSize).
     #[inline]
     fn in_flight(&self) -> u64 {
         self.nxt - self.una + self.padding

@@ -174,7 +174,7 @@ impl LossHistory {
         pairs.map(move |(interval, weight)| (interval.packets, weight * interval.discount * factor))
     }
 
-    /// What an open interval of so many packets leaves of the weight of the closed ones (section 5.5, DF).
+    /// What an open interval of `open` packets leaves of the weight of the closed ones (section 5.5, DF).
     fn discount(&self, open: f64) -> f64 {
         if !self.discounts || self.intervals.is_empty() {
             return 1.0;
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_mean_of_eight_intervals_has_the_weights_of_section_5_4() {
-        // Loss events at 1000, 1100, 1300, 1600, ...: intervals 100, 200, ..., 900, of which the last eight count.
+        // Loss events at 1000, 1100, 1300, 1600, ...: intervals 100, 200, ..., 900; the last eight count.
         let lost: Vec<u64> = (0..10u64).map(|n| 1000 + 50 * n * (n + 1)).collect();
         let mut history = history(lost[9] + 4, &lost);
         let closed: Vec<f64> = history.intervals.iter().map(|i| i.packets).collect();

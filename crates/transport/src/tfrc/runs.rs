@@ -5,7 +5,7 @@ use crate::paths::{Flow, Path};
 use sojourn_sim::Loss;
 use sojourn_units::{Rate, check_declaration};
 
-/// So many flows of TFRC, then of Reno.
+/// A given number of flows of TFRC, then of Reno.
 fn shared(tfrc: usize, reno: usize) -> Path {
     let mut flows = vec![Flow::Tfrc; tfrc];
     flows.resize(tfrc + reno, Flow::Tcp("reno"));

@@ -195,13 +195,7 @@ pub(super) fn plan(
     Ok(TcpPlan {
         params,
         sack,
-        rledbat: match rledbat.rledbat {
-            true => Some(LedbatPlus::build(&LedbatPlusParams {
-                target: rledbat.rledbat_target,
-                ..LedbatPlusParams::default()
-            })?),
-            false => None,
-        },
+        rledbat: rledbat_control(&rledbat)?,
         ecn: traits.ecn,
         control,
         parts,
@@ -226,6 +220,18 @@ fn check_arguments(
     let tables = [TcpParams::TABLE, sack, rledbat, algorithm.params];
     check_keys(args, &tables, more)?;
     refuse_accurate_as_value(args)
+}
+
+/// What bounds the window that the receiver advertises, where rLEDBAT is on.
+fn rledbat_control(params: &RledbatParams) -> Result<Option<LedbatPlus>, ParamError> {
+    let ledbat = LedbatPlusParams {
+        target: params.rledbat_target,
+        ..LedbatPlusParams::default()
+    };
+    params
+        .rledbat
+        .then(|| LedbatPlus::build(&ledbat))
+        .transpose()
 }
 
 /// The maker of a congestion control with the parameters of its specification and of the flow, and these parameters resolved.

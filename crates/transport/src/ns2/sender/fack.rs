@@ -8,7 +8,7 @@
 //! * Recovery begins with a window of one packet and slow start to the halved threshold, and ends with the first acknowledgement beyond
 //!   its beginning that tells no blocks. Acknowledgements let the window grow all the while.
 //! * Holes below a block are sent again as soon as the window allows, before recovery has begun, too. There is no limited transmit.
-//! * A retransmission is lost when a packet that was sent after it is told; nothing is sent from then on until the timer fires.
+//! * A retransmission is lost when an acknowledgement carries a packet that was sent after it; nothing is sent from then on until the timer fires.
 //! * Acknowledgements that are duplicates, tell blocks or arrive in recovery give a round-trip sample each. They carry the time of the
 //!   last packet that did not come early, so that samples grow while a packet is missing.
 //! * An acknowledgement that arrives late, in recovery, counts as the latest one here; in ns-2 it takes the sender back.

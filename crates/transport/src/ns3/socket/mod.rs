@@ -82,10 +82,14 @@ pub enum Ns3Change {
 /// The header of a segment.
 #[derive(Clone, Copy, Debug)]
 struct Header {
+    /// The first byte.
     seq: u64,
+    /// The byte expected next.
     ack: u64,
     flags: u8,
+    /// The window field.
     window: u64,
+    /// Bytes of data.
     payload: u64,
     /// Scale of the window, on a SYN that has the option.
     scale: Option<u32>,
@@ -126,7 +130,9 @@ impl Header {
 /// A segment whose round trip may be measured.
 #[derive(Clone, Copy, Debug)]
 struct Timed {
+    /// The first byte.
     seq: u64,
+    /// Bytes of data.
     bytes: u64,
     sent: Time,
     again: bool,
@@ -142,51 +148,81 @@ enum OnTimeout {
 /// One end of a connection.
 #[derive(Debug)]
 struct Socket {
+    /// The number of the flow in the network.
     flow: u32,
+    /// TcpStates_t.
     state: State,
+    /// Payload of a full segment (SegmentSize), bytes.
     segment: u64,
+    /// The window to begin with, bytes.
     initial_window: u64,
+    /// The threshold to begin with, bytes.
     initial_ssthresh: u64,
+    /// The greatest window that it advertises, bytes.
     max_window: u64,
+    /// Bytes that the send buffer takes (SndBufSize).
     send_buffer: u64,
+    /// Segments that one acknowledgement covers (DelAckCount).
     delayed_ack: u32,
+    /// How long an acknowledgement is delayed (DelAckTimeout).
     delayed_ack_timeout: Span,
+    /// Duplicates that tell of a loss (ReTxThreshold).
     dupack_threshold: u32,
+    /// Least retransmission timeout (MinRto).
     rto_min: Span,
+    /// The least that is added to the smoothed round trip (ClockGranularity).
     granularity: Span,
+    /// Timeout of the SYN (ConnTimeout).
     connect_timeout: Span,
+    /// Attempts to connect (ConnCount).
     connect_tries: u32,
+    /// The time for which TIME_WAIT lasts twice (MaxSegLifetime).
     segment_lifetime: Span,
+    /// Nagle's algorithm is on.
     nagle: bool,
+    /// Bytes of the header of a link.
     link_header: u64,
+    /// What it does about losses.
     recovery: Ns3Recovery,
 
+    /// The window, bytes.
     cwnd: u64,
+    /// The threshold, bytes.
     ssthresh: u64,
-    /// The send buffer: its first byte, and how many it holds.
+    /// The first byte of the send buffer.
     head: u64,
+    /// The bytes that the send buffer holds.
     held: u64,
+    /// The byte to send next (m_nextTxSequence).
     next: u64,
     /// One past the highest byte sent.
     highest: u64,
+    /// Duplicates in a row (m_dupAckCount).
     dupacks: u32,
+    /// The retransmission timeout.
     rto: Span,
     rtt: RttEstimator,
     history: VecDeque<Timed>,
     on_timeout: OnTimeout,
+    /// Attempts to connect that are left.
     tries_left: u32,
     persist_timeout: Span,
-    /// The peer's window, scaled, and what its last changes were seen with.
+    /// The peer's window, scaled, bytes.
     peer_window: u64,
+    /// The sequence number with which it last changed.
     peer_seq: u64,
+    /// The acknowledgement with which it last changed.
     peer_ack: u64,
-    /// Shift of our window field, and of the peer's.
+    /// Shift of our window field.
     own_scale: u32,
+    /// Shift of the peer's window field.
     peer_scale: u32,
     scaling: bool,
     timestamps: bool,
+    /// The timestamp to echo, milliseconds.
     echo: u64,
     rx: RxBuffer,
+    /// Segments that are not acknowledged (m_delAckCount).
     unacked: u32,
     close_on_empty: bool,
     shutdown_send: bool,

@@ -32,7 +32,7 @@ impl Host for End {
     }
 }
 
-/// A connection over a wire of 50 ms each way that loses what it is told to.
+/// A connection over a wire of 50 ms each way that loses the packets that a test names.
 struct Wire {
     sender: Ns3Sender<Script>,
     receiver: Ns3Receiver,

@@ -161,7 +161,7 @@ impl<S: Source> QuicSender<S> {
         })
     }
 
-    /// What an acknowledgement has measured, with so many packets newly `marked`; but for the one-way delay and what was in flight before.
+    /// What an acknowledgement has measured, with `marked` packets newly marked; but for the one-way delay and what was in flight before.
     fn sample_after(&self, covered: &Covered, marked: u64, now: Time) -> Sample {
         let &Covered { bytes, newest, .. } = covered;
         let apart = newest.sent.saturating_since(newest.first_sent);
@@ -188,8 +188,8 @@ impl<S: Source> QuicSender<S> {
         sample
     }
 
-    /// Tells the congestion control what was acknowledged: by the sample where it goes by a model, else packet by packet (appendix B.5), those that
-    /// were sent before the recovery period for nothing. What is in flight after a packet has those in it that come after it: LEDBAT bounds its
+    /// Tells the congestion control what was acknowledged: by the sample where it uses a model, else packet by packet (appendix B.5), those that
+    /// were sent before the recovery period as acknowledged without effect. What is in flight after a packet has those in it that come after it: LEDBAT bounds its
     /// window by that.
     fn tell_control(&mut self, sample: &Sample, fresh: &[(u64, Time)]) {
         if self.traits.model {

@@ -30,7 +30,7 @@ impl<S: Source> QuicSender<S> {
         self.time_threshold = 1.0 + margin;
     }
 
-    /// Every packet whose loss the reduction answered to has arrived: it was for nothing, and what is lost from now on is answered again.
+    /// Every packet whose loss the reduction answered to has arrived: it was needless, and what is lost from now on is answered again.
     pub(super) fn take_back(&mut self, now: Time) {
         if self.doubtful > 0 {
             return;

@@ -140,7 +140,7 @@ pub struct QuicSender<S> {
     marked: bool,
     /// Recovery periods so far.
     periods: u64,
-    /// What to restore if the last one proves to be for nothing.
+    /// What to restore if the last one proves to be needless.
     undo: Option<Undo>,
     /// Packets declared lost in it that are not acknowledged.
     doubtful: u64,
@@ -152,7 +152,7 @@ pub struct QuicSender<S> {
     collapsed: Option<Time>,
     /// Packets that an acknowledgement is the first to cover: bytes, and when they were sent.
     fresh: Vec<(u64, Time)>,
-    /// Losses that the congestion control is to be told of, where it goes by a model.
+    /// Losses that the congestion control is to hear of, where it uses a model.
     told: Vec<Lost>,
     /// Marked packets that the receiver has reported (ecn_ce_counters).
     marks: u64,

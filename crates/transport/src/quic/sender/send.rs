@@ -29,7 +29,7 @@ impl<S: Source> QuicSender<S> {
         self.timers.set(LOSS, now.saturating_add(wait), host);
     }
 
-    /// The handshake is answered: the packet of it with number `ack`. So many of those before it, `seq`, have not arrived.
+    /// The handshake is answered: the packet of it with number `ack`. `seq` of those before it have not arrived.
     pub(super) fn establish<H: Host>(&mut self, answer: &Packet, host: &mut H) {
         let now = host.now();
         self.established = true;
@@ -87,7 +87,7 @@ impl<S: Source> QuicSender<S> {
         })
     }
 
-    /// The window would hold the sender back without the pacer, which is no want of data (section 7.8), where so many bytes are in flight.
+    /// The window would hold the sender back without the pacer, which is no want of data (section 7.8), where the given bytes are in flight.
     pub(super) fn is_limited(&self, in_flight: u64) -> bool {
         let used = in_flight + self.mss;
         let cwnd = self.window();

@@ -14,9 +14,11 @@ use sojourn_units::{Span, Time};
 
 /// What the sender counted before an acknowledgement was taken in. Bytes.
 struct Before {
+    /// Bytes sent and not acknowledged.
     outstanding: u64,
     /// Bytes that are taken to be in flight.
     pipe: u64,
+    /// Bytes delivered so far.
     delivered: u64,
 }
 

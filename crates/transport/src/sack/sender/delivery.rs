@@ -134,7 +134,7 @@ impl<S: Source> SackSender<S> {
         }
     }
 
-    /// The round-trip time that the acknowledgement measures (RFC 6298 section 3, RFC 7323 section 4.1): the timer goes by
+    /// The round-trip time that the acknowledgement measures (RFC 6298 section 3, RFC 7323 section 4.1): the timer follows
     /// the first segment, the congestion control by the last.
     #[inline]
     pub(super) fn measure(&mut self, event: &Event) -> Option<Span> {
@@ -218,7 +218,7 @@ impl<S: Source> SackSender<S> {
         self.rack.on_reordering();
     }
 
-    /// What was lost, where the congestion control goes by a model.
+    /// What was lost, where the congestion control uses a model.
     pub(super) fn tell_losses(&mut self, now: Time) {
         for (state, bytes, lost) in self.board.take_told() {
             self.cc.on_lost(&Lost {

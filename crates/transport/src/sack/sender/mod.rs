@@ -2,7 +2,7 @@
 //!
 //! What it does is in files of their own: `config` what it is made of, `handshake` the connection, `send` what leaves, `usage` how much of the window is
 //! used, `ack` the order in which an acknowledgement is worked off, `delivery` what it shows, `recovery` the phases of loss recovery, `frto` spurious
-//! timeouts, `state` what these share, `undo` reductions that were for nothing, `timers` the retransmission timer and the tail loss probe.
+//! timeouts, `state` what these share, `undo` needless reductions, `timers` the retransmission timer and the tail loss probe.
 //!
 //! Sources: RFC 9293 section 3.5 (handshake), RFC 6675 section 5 (recovery), RFC 8985 (RACK, tail loss probe), RFC 9937
 //! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 and RFC 6675 section 6 (timer), RFC 3168
@@ -137,7 +137,7 @@ pub struct SackSender<S> {
     pub(super) dupthresh: u32,
     /// The tail loss probe that is not acknowledged.
     tail_probe: Option<TailProbe>,
-    /// What is restored if the reduction was for nothing.
+    /// What is restored if the reduction was needless.
     undo: UndoState,
     /// Retransmissions that were not reported as duplicates, in segments; `None` before the first.
     undo_retransmissions: Option<u64>,
@@ -244,7 +244,7 @@ impl<S: Source> SackSender<S> {
         }
     }
 
-    /// The receiver allows so many bytes from its acknowledgement `ack` on.
+    /// The receiver allows `bytes` bytes from its acknowledgement `ack` on.
     pub fn set_window(&mut self, ack: u64, bytes: u64) {
         if ack >= self.una {
             self.window = bytes;

@@ -17,7 +17,7 @@ impl<S: Source> SackSender<S> {
     pub(in crate::sack) fn set_phase(&mut self, phase: Phase, now: Time) {
         if self.phase != phase {
             if self.phase == Phase::Recovery {
-                // RFC 8985 section 6.2 step 4: the wider window for reordering lasts for so many recoveries.
+                // RFC 8985 section 6.2 step 4: the wider window for reordering lasts for a number of recoveries.
                 self.rack.on_recovered();
             }
             self.phase = phase;

@@ -50,7 +50,7 @@ pub(super) enum FrtoState {
     NewDataSent,
 }
 
-/// Whether the reduction at hand may turn out to be for nothing.
+/// Whether the reduction at hand may turn out to be needless.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum UndoState {
     /// Nothing is to be undone.
@@ -121,8 +121,9 @@ pub(in crate::sack) struct Event {
     /// What is missing may only be reordered: the timer waits for that.
     pub(super) waits: bool,
     pub(in crate::sack) echo: bool,
-    /// When the first and the last were sent of those acknowledged that were sent once, cumulatively and selectively.
+    /// When the first and the last were sent of those cumulatively acknowledged that were sent once.
     pub(in crate::sack) acked_sent: Option<(Time, Time)>,
+    /// The same of those selectively acknowledged.
     pub(super) sacked_sent: Option<(Time, Time)>,
     /// The lowest byte delivered for the first time that was sent once.
     pub(super) lowest: u64,
@@ -165,7 +166,7 @@ pub(in crate::sack) struct Options {
     pub(super) detection: Detection,
     /// What is sent again when nothing is known to be lost.
     pub(super) last_resort: LastResort,
-    /// What the congestion control is told to be in flight.
+    /// What the congestion control takes for in flight.
     pub(super) flight: FlightSize,
     /// How the window falls.
     pub(super) reduction: Reduction,
@@ -175,7 +176,7 @@ pub(in crate::sack) struct Options {
     pub(super) tail_probe: bool,
     /// Timeouts are examined by F-RTO.
     pub(super) frto: bool,
-    /// Reductions that were for nothing are undone.
+    /// Needless reductions are undone.
     pub(super) undo: bool,
     /// Segments carry timestamps.
     pub(in crate::sack) timestamps: bool,

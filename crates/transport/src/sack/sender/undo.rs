@@ -1,4 +1,4 @@
-//! Undoing a reduction that was for nothing.
+//! Undoing a needless reduction.
 //!
 //! Sources: RFC 3522 (Eifel detection, by timestamps), RFC 3708 (by duplicates that the receiver reports), Linux 6.1: tcp_try_undo_recovery.
 
