@@ -22,7 +22,6 @@ pub(crate) struct DumbbellArgs {
 
 impl Args for DumbbellArgs {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let command = command.about("Compare queues at one bottleneck, without a file");
         let several = |id: &'static str| Arg::new(id).long(id).action(ArgAction::Append);
         let mut command = command
             .arg(several("queue").value_name("QUEUE").help(
@@ -67,7 +66,8 @@ impl Args for DumbbellArgs {
                     .value_parser(clap::value_parser!(PathBuf))
                     .help("Keep the results in this directory"),
             );
-        MakeArgs::augment_args(command)
+        // The comment on those arguments is not what the command does.
+        MakeArgs::augment_args(command).about("Compare queues at one bottleneck, without a file")
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {

@@ -45,12 +45,6 @@ pub(super) static MEDIA: LazyLock<Columns<Row>> = LazyLock::new(|| {
         integer "nacked_packets", "packets" at [media.reported.nacked] "Packets that these asked for; one that was asked for twice counts twice.";
         integer "retransmitted_packets", "packets" at [media.reported.retransmissions] "Packets of media that the sender sent again (RFC 4588); no other column of packets sent or expected counts them.";
         integer "retransmitted_bytes", "bytes" at [media.reported.retransmitted_bytes] "Their bytes on the wire.";
-        integer "rtcp_packets", "packets" at [media.reported.rtcp_packets] "RTCP packets that both ends sent; those of the members of a group are with the first flow to it.";
-        integer "sender_reports_packets", "packets" at [media.reported.sender_reports] "Sender reports among them.";
-        integer "receiver_reports_count", "1" at [media.reported.receiver_reports] "Receiver reports about the media that arrived at its sender.";
-        integer "reported_lost_packets", "packets" at [media.reported.reported_lost] "Packets that these say were lost: cumulative losses of the last less those of the first.";
-        integer "reported_expected_packets", "packets" at [media.reported.reported_expected] "Packets that these say were expected: extended highest sequence numbers of the last less that of the first.";
-        integer "reported_rtt_count", "1" at [media.reported.reported_rtt_count] "Round trips that follow from these.";
     }
     ceased(&mut all);
     columns! { all;

@@ -271,7 +271,7 @@ fn trace_columns() -> Vec<Column<TraceRow>> {
         integer(
             "tunnelled_packets",
             "packets",
-            "IP packets inside an IP packet; the inner one is analysed, and with --tunnels outer, those that carry one.",
+            "IP packets inside an IP packet; the inner one is analysed, or with --tunnels outer the one that carries it.",
             |row| row.tunnelled.into(),
         ),
         integer(
