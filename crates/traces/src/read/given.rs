@@ -69,25 +69,14 @@ impl Given<'_> {
             );
             return Err(bad("to", self.to.unwrap_or_default(), problem));
         }
-        let rate = |given: &String| -> Result<(String, Rate)> {
-            let Some((link, rate)) = given.split_once('=') else {
-                let problem = "there is no \"=\" in it".to_owned();
-                return Err(
-                    bad("rate", given, problem).remedy("write LINK=RATE, such as 0-1=10Mbps")
-                );
-            };
-            let parsed: Rate = rate
-                .trim()
-                .parse()
-                .map_err(|error: sojourn_units::UnitError| bad("rate", given, error.to_string()))?;
-            if parsed.is_zero() {
-                return Err(bad(
-                    "rate",
-                    given,
-                    "a link needs a rate above zero".to_owned(),
-                ));
-            }
-            Ok((link.trim().to_owned(), parsed))
+        let rate = |given: &String| {
+            rate(given).map_err(|(problem, remedy)| {
+                let error = bad("rate", given, problem);
+                match remedy {
+                    Some(remedy) => error.remedy(remedy),
+                    None => error,
+                }
+            })
         };
         Ok(Options {
             format: self
@@ -101,19 +90,40 @@ impl Given<'_> {
             rates: self.rates.iter().map(rate).collect::<Result<_>>()?,
             horizon: length("horizon", self.horizon, defaults.horizon)?,
             receiver: self.receiver.map(Path::to_owned),
-            tunnels: self.tunnels.map_or(Ok(defaults.tunnels), |given| {
-                let all = Tunnels::ALL;
-                let found = all.iter().find(|(name, _)| *name == given);
-                found.map(|(_, tunnels)| *tunnels).ok_or_else(|| {
-                    let names = all.map(|(name, _)| name);
-                    LabError::new(LabErrorKind::UnknownName, format!("{given:?} is not known"))
-                        .in_file(&called("tunnels"))
-                        .nearest(sojourn_units::nearest(given, names))
-                        .allowed("values", names.join(", "))
-                })
-            })?,
+            tunnels: match self.tunnels {
+                Some(given) => tunnels(given, &called("tunnels"))?,
+                None => defaults.tunnels,
+            },
         })
     }
+}
+
+/// A link and its rate, or what is wrong and what to write.
+fn rate(given: &str) -> std::result::Result<(String, Rate), (String, Option<&'static str>)> {
+    let Some((link, rate)) = given.split_once('=') else {
+        let remedy = "write LINK=RATE, such as 0-1=10Mbps";
+        return Err(("there is no \"=\" in it".to_owned(), Some(remedy)));
+    };
+    let parsed: Rate = rate
+        .trim()
+        .parse()
+        .map_err(|error: sojourn_units::UnitError| (error.to_string(), None))?;
+    match parsed.is_zero() {
+        true => Err(("a link needs a rate above zero".to_owned(), None)),
+        false => Ok((link.trim().to_owned(), parsed)),
+    }
+}
+
+fn tunnels(given: &str, option: &str) -> Result<Tunnels> {
+    let all = Tunnels::ALL;
+    let found = all.iter().find(|(name, _)| *name == given);
+    found.map(|(_, tunnels)| *tunnels).ok_or_else(|| {
+        let names = all.map(|(name, _)| name);
+        LabError::new(LabErrorKind::UnknownName, format!("{given:?} is not known"))
+            .in_file(option)
+            .nearest(sojourn_units::nearest(given, names))
+            .allowed("values", names.join(", "))
+    })
 }
 
 #[cfg(test)]
