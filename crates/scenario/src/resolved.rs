@@ -201,7 +201,10 @@ impl Scenario {
             streams: Some(conventions.streams),
             ..self.run.clone()
         };
-        let flows = self.flows.iter().map(|group| Flow::of(group, dialect));
+        let flows = self.flows.iter().map(|flow| {
+            let to_group = |group: &GroupParams| Some(&group.name) == flow.place.to.as_ref();
+            Flow::of(flow, dialect, self.groups.iter().any(to_group))
+        });
         let groups = self.groups.iter().map(|group| Group::of(group, dialect));
         Ok(Resolved {
             name: self.name.clone(),
@@ -333,10 +336,10 @@ impl Scenario {
 }
 
 impl Flow {
-    fn of(group: &FlowGroup, dialect: Option<&str>) -> Flow {
+    fn of(group: &FlowGroup, dialect: Option<&str>, to_group: bool) -> Flow {
         Flow {
             kind: group.kind.clone(),
-            args: resolve_flow(&group.kind, &group.args, dialect),
+            args: resolve_flow(&group.kind, &group.args, dialect, to_group),
             label: group
                 .place
                 .label

@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
     /// Checks the parameters of what runs.
     fn endpoints(&mut self, given: &Given<'a>, group: &FlowGroup) -> Result<()> {
         let own = group.args.iter().any(|(key, _)| key == "dialect");
-        match kinds::try_flow(&group.kind, &group.args, self.dialect) {
+        match kinds::try_flow(&group.kind, &group.args, self.dialect, false) {
             Ok(built) => {
                 for (name, part) in &built.parts {
                     if self.dialect == Some(PAPER) && !own && part.release != PAPER {

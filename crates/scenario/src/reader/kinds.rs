@@ -2,7 +2,7 @@
 
 use sojourn_cc::registry as congestion;
 use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
-use sojourn_traffic::media::RTP;
+use sojourn_traffic::media::{self, RTP};
 use sojourn_traffic::registry as sources;
 use sojourn_traffic::srm::SRM;
 use sojourn_traffic::udp_rr::UDP_RR;
@@ -214,6 +214,7 @@ pub(super) fn try_flow(
     kind: &str,
     args: &[(String, String)],
     dialect: Option<&str>,
+    to_group: bool,
 ) -> Result<BuiltFlow, ParamError> {
     let request = FlowRequest {
         flow: 0,
@@ -227,16 +228,22 @@ pub(super) fn try_flow(
         capacity: Rate::mbps(10),
         shares: 1,
     };
-    flow::build_flow(kind, args, &request)
+    match to_group && kind == RTP {
+        // What members have in common may differ from what one receiver has.
+        true => media::build_group(args, &request, &[]).map(|(built, _)| built),
+        false => flow::build_flow(kind, args, &request),
+    }
 }
 
-/// The arguments of a flow with every parameter and its value; as given where these would mean something else.
+/// The arguments of a flow, to one node or to a multicast group, with every parameter and its value; as given where these would mean
+/// something else.
 pub(crate) fn resolve_flow(
     kind: &str,
     args: &[(String, String)],
     dialect: Option<&str>,
+    to_group: bool,
 ) -> Vec<(String, String)> {
-    let Ok(built) = try_flow(kind, args, dialect) else {
+    let Ok(built) = try_flow(kind, args, dialect, to_group) else {
         return args.to_vec();
     };
     let release = built.parts.first().map(|(_, first)| first.release);
@@ -246,7 +253,10 @@ pub(crate) fn resolve_flow(
     candidates
         .into_iter()
         .map(|name| full_args(kind, &built, name))
-        .find(|full| try_flow(kind, full, dialect).is_ok_and(|again| again.parts == built.parts))
+        .find(|full| {
+            let again = try_flow(kind, full, dialect, to_group);
+            again.is_ok_and(|again| again.parts == built.parts)
+        })
         .unwrap_or_else(|| args.to_vec())
 }
 

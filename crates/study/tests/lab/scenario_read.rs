@@ -272,3 +272,25 @@ fn the_warm_up_of_the_default_is_at_most_half_of_the_duration() {
         Span::from_secs(5)
     );
 }
+
+#[test]
+fn a_session_under_avpf_runs_as_its_manifest_says() {
+    let text = "[run]\nduration = \"8s\"\nwarmup = \"1s\"\nreplications = 1\n\
+        links = [\n  { from = \"studio\", to = \"town\" },\n  { from = \"studio\", to = \"farm\", delay = \"60ms\" },\n]\n\
+        groups = [{ name = \"lecture\" }]\n\
+        members = [{ group = \"lecture\", node = \"town\" }, { group = \"lecture\", node = \"farm\" }]\n\
+        flows = [{ spec = \"rtp dialect=avpf\", from = \"studio\", to = \"lecture\" }]\n";
+    let (run, rest) = text.split_once("links").unwrap();
+    let document = Document::parse(&format!("links{rest}{run}"), "lecture.toml").unwrap();
+    let scenario = Scenario::from_document(&document).unwrap();
+    let resolved = scenario.resolve().unwrap();
+    // Members wait for a second before they report first, since nothing else is said.
+    let first = |(key, text): &(String, String)| key == "rtcp_first" && text == "1s";
+    assert!(resolved.flows[0].args.iter().any(first));
+    let written = resolved.as_given();
+    assert_eq!(
+        sojourn_run::run::run(&scenario, 0),
+        sojourn_run::run::run(&written, 0)
+    );
+    assert_eq!(written.resolve().unwrap().as_given(), written);
+}
