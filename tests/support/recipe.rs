@@ -104,7 +104,7 @@ impl Recipe {
 
     /// Runs tests of a copied crate; what they print. The copy has a build of its own, kept from run to run: cargo knows a crate by its
     /// place in the workspace, so in one build directory it would take the copy for the original. What the copies depend on is built once.
-    #[allow(dead_code, reason = "not every page needs it")]
+    #[allow(dead_code, reason = "some pages are tested by calling the command")]
     pub(crate) fn cargo_test(&self, package: &str, arguments: &[&str]) -> String {
         let output = Command::new(env!("CARGO"))
             .args(["test", "--offline", "-p", package])

@@ -164,7 +164,7 @@ fn a_new_command_is_one_file_and_one_line() {
 #[test]
 fn a_new_trace_format_is_one_file_and_one_line() {
     let set = ["--set", "topology.rate=1Mbps"];
-    let scenario = "flows = [\"cubic\"]\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
+    let scenario = "flows = [\"cubic\"]\n[run]\nduration = \"3s\"\nwarmup = \"0s\"\n";
     let folder = LABORATORY.folder.path();
     fs::write(folder.join("scenario.toml"), scenario).expect("written");
     let run = ["run", "scenario.toml", "--trace", "csv", "run.csv"];
@@ -172,7 +172,7 @@ fn a_new_trace_format_is_one_file_and_one_line() {
     let text = fs::read_to_string(folder.join("run.csv")).expect("a trace");
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("time_ps,link,flow,event,bytes"));
-    assert!(lines.any(|line| line.contains(",left-right,cubic,receive,")));
+    assert!(lines.any(|line| line.contains(",left-right,cubic-1,receive,")));
     let help = LABORATORY.sojourn(&["run", "--help"]);
     assert!(help.contains("csv (a line per event)"), "{help}");
 }
