@@ -5,8 +5,8 @@
 
 use super::cbr::missing_rate;
 use super::pacer::Pacer;
-use crate::num::{before_rounding_up, real, rounded_up};
 use crate::entry::Entry;
+use crate::num::{before_rounding_up, real, rounded_up};
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Bytes, Packets, ParamError, Rate, Span, Time, choice, params};

@@ -13,8 +13,8 @@
 //! not above its own. A higher one is taken only when the rate is above it by a margin, so that a rate near it does not switch with
 //! every frame. A switch begins with a key frame. The rate itself follows the target whatever the level.
 
-use crate::num::real;
 use crate::entry::{Entry, wrong};
+use crate::num::real;
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Bytes, ParamError, Rate, Ratio, Span, Time, UnitErrorKind, choice, params};

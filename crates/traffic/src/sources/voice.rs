@@ -6,8 +6,8 @@
 //! appendix's edition of 1999, as a public course reprints them. The values of P.59 are as the literature cites them and were not
 //! checked against the Recommendation.
 
-use crate::num::{before_rounding_up, real, rounded_up};
 use crate::entry::{Entry, wrong};
+use crate::num::{before_rounding_up, real, rounded_up};
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Packets, ParamError, Rate, Span, Time, UnitErrorKind, choice, params};

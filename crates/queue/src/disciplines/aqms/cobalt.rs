@@ -126,10 +126,7 @@ impl Aqm for Cobalt {
         }
         self.law.on_full(&mut self.vars, at(cx.now));
         // CAKE makes room at the head; one packet is enough unless it is smaller than the new one.
-        let room = view
-            .waiting
-            .peek(0)
-            .filter(|_| self.law.rules().drops_head);
+        let room = view.waiting.peek(0).filter(|_| self.law.rules().drops_head);
         match room.and_then(|head| bytes.checked_sub(u64::from(head.size))) {
             Some(left)
                 if self
@@ -302,7 +299,8 @@ impl CobaltLaw {
         if params.ce_threshold.is_some() && (dialect == Dialect::Linux || !params.ecn) {
             return Err(contradiction("ce_threshold needs dialect ns3 and ecn=true"));
         }
-        check_l4s(params.l4s, dialect == Dialect::Ns3, params.ce_threshold).map_err(contradiction)?;
+        check_l4s(params.l4s, dialect == Dialect::Ns3, params.ce_threshold)
+            .map_err(contradiction)?;
         if !rules.mtu_bound && params.mtu.is_some() {
             return Err(contradiction(
                 "dialect ns3 has no mtu; leave it out or choose dialect linux",

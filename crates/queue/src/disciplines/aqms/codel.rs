@@ -372,7 +372,8 @@ impl CodelVars {
         if params.ce_threshold.is_some() && !params.ecn && dialect == Dialect::Ns3 {
             return Err(contradiction("ce_threshold needs ecn=true in dialect ns3"));
         }
-        check_l4s(params.l4s, dialect == Dialect::Ns3, params.ce_threshold).map_err(contradiction)?;
+        check_l4s(params.l4s, dialect == Dialect::Ns3, params.ce_threshold)
+            .map_err(contradiction)?;
         Ok(CodelVars {
             clock,
             target: clock.length(params.target),
@@ -581,9 +582,7 @@ impl CodelVars {
         match self.rules().inverse_sqrt {
             InverseSqrt::Exact => divided_by_sqrt(self.interval, self.count),
             // The kernel's reciprocal_scale: the high half of a product with a 32-bit fraction.
-            InverseSqrt::Newton => {
-                (self.interval * (u64::from(self.inverse_sqrt) << 16)) >> 32
-            }
+            InverseSqrt::Newton => (self.interval * (u64::from(self.inverse_sqrt) << 16)) >> 32,
         }
     }
 }

@@ -70,8 +70,9 @@ impl Entry for DropTail {
     type Params = DropTailParams;
 
     fn build(params: DropTailParams, _: &BuildContext) -> Result<Self, SpecError> {
-        let unused =
-            u64::from(params.dialect == Dialect::Ns2 && matches!(params.limit, Some(Limit::Packets(_))));
+        let unused = u64::from(
+            params.dialect == Dialect::Ns2 && matches!(params.limit, Some(Limit::Packets(_))),
+        );
         if params.drop == DropTailDrop::Head && matches!(params.limit, Some(Limit::Bytes(_))) {
             return Err(SpecError::Contradiction {
                 discipline: DropTail::NAME.to_owned(),

@@ -80,7 +80,12 @@ impl Entry for Pie {
 
     fn build(params: PieParams, _: &BuildContext) -> Result<Self, SpecError> {
         check(&params)?;
-        check_l4s(params.l4s, params.dialect == Dialect::Ns3, params.ce_threshold).map_err(contradiction)?;
+        check_l4s(
+            params.l4s,
+            params.dialect == Dialect::Ns3,
+            params.ce_threshold,
+        )
+        .map_err(contradiction)?;
         if params.ce_threshold.is_some() && !params.l4s {
             return Err(contradiction(
                 "ce_threshold needs l4s=true; leave it out or add that",
@@ -88,12 +93,11 @@ impl Entry for Pie {
         }
         let l4s = params.ce_threshold.filter(|_| params.l4s);
         let tupdate = params.tupdate;
-        let (linux, docsis) = (params.dialect == Dialect::Linux, params.dialect == Dialect::Rfc8034);
-        let first = if linux {
-            LINUX_FIRST
-        } else {
-            tupdate
-        };
+        let (linux, docsis) = (
+            params.dialect == Dialect::Linux,
+            params.dialect == Dialect::Rfc8034,
+        );
+        let first = if linux { LINUX_FIRST } else { tupdate };
         Ok(Pie {
             core: if linux {
                 Core::Linux(Box::new(LinuxPie::new(params)))
@@ -660,7 +664,11 @@ fn is_third_full(limit: Limit, view: &View<'_>) -> bool {
 /// Refuses what a dialect lacks.
 fn check(params: &PieParams) -> Result<(), SpecError> {
     let dialect = params.dialect;
-    let (linux, ns3, docsis) = (dialect == Dialect::Linux, dialect == Dialect::Ns3, dialect == Dialect::Rfc8034);
+    let (linux, ns3, docsis) = (
+        dialect == Dialect::Linux,
+        dialect == Dialect::Ns3,
+        dialect == Dialect::Rfc8034,
+    );
     let lacking: &[(&str, bool)] = &[
         ("derandomize=false", linux && !params.derandomize),
         ("cap=false", linux && !params.cap),

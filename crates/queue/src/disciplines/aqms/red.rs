@@ -125,8 +125,9 @@ impl Entry for Red {
                 core: Core::Linux(Box::new(LinuxRed::new(params)?)),
             },
             dialect => Red {
-                timer: (params.adaptive && !matches!(dialect, Dialect::Ns2 | Dialect::Ns3 | Dialect::Ns3_24))
-                    .then(|| first(params.interval)),
+                timer: (params.adaptive
+                    && !matches!(dialect, Dialect::Ns2 | Dialect::Ns3 | Dialect::Ns3_24))
+                .then(|| first(params.interval)),
                 core: Core::Float(Box::new(FloatRed::new(params)?)),
             },
         })
@@ -243,7 +244,11 @@ impl Aqm for Red {
 /// Refuses what a dialect lacks, and thresholds that contradict each other.
 fn check(params: &RedParams) -> Result<(), SpecError> {
     let dialect = params.dialect;
-    let (linux, ns2, old) = (dialect == Dialect::Linux, dialect == Dialect::Ns2, dialect == Dialect::Ns3_24);
+    let (linux, ns2, old) = (
+        dialect == Dialect::Linux,
+        dialect == Dialect::Ns2,
+        dialect == Dialect::Ns3_24,
+    );
     let lacking: &[(&str, bool)] = &[
         ("gentle=true", linux && params.gentle),
         ("wait=true", linux && params.wait),

@@ -103,12 +103,12 @@ impl Entry<NestingContext> for FqCobalt {
             false => 0,
         };
         let classes = Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx);
-        let sets = Sets::of(params.ways, params.buckets, params.dialect == Dialect::Ns3).map_err(|text| {
-            SpecError::Contradiction {
+        let sets = Sets::of(params.ways, params.buckets, params.dialect == Dialect::Ns3).map_err(
+            |text| SpecError::Contradiction {
                 discipline: Self::NAME.to_owned(),
                 text: text.to_owned(),
-            }
-        })?;
+            },
+        )?;
         let rules = Rules {
             quantum: u32::try_from(params.quantum.get()).unwrap_or(u32::MAX),
             limit: params.limit,

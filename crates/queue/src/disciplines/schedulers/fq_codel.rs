@@ -138,7 +138,8 @@ impl Entry<NestingContext> for FqCodel {
             false => 0,
         };
         let classes = Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx);
-        let sets = Sets::of(params.ways, params.buckets, params.dialect == Dialect::Ns3).map_err(contradiction)?;
+        let sets = Sets::of(params.ways, params.buckets, params.dialect == Dialect::Ns3)
+            .map_err(contradiction)?;
         let rules = Rules {
             quantum: u32::try_from(params.quantum.get()).unwrap_or(u32::MAX),
             limit: params.limit,
