@@ -72,11 +72,44 @@ const BUFFERS: [u32; 3] = [25, 100, 400];
 
 /// The figure of a discipline.
 pub fn expectation(entry: &CatalogueEntry) -> Expectation {
+    let (arguments, shown) = shown(entry);
+    let (flows, told) = traffic(entry.name, shown);
+    let what = match shown {
+        Shown::Control(..) => "Queue delay and internal state",
+        Shown::Sharing => "Throughput, and one-way delay that 95 % of the packets do not exceed",
+        Shown::Throughput => "Throughput",
+        Shown::Buffers => "Queue delay and utilization",
+    };
+    let against = match shown {
+        Shown::Buffers => "for buffers of 25, 100 and 400 packets".to_owned(),
+        _ => "beside a DropTail of 100 packets".to_owned(),
+    };
+    let flows = match entry.name {
+        // It only marks.
+        "step" => flows.replace("newreno", "dctcp"),
+        _ => flows.to_owned(),
+    };
+    let topology = match entry.name {
+        // Of a millisecond, which a full packet takes at 10 Mbps, its L4S queue can make nothing.
+        "dualpi2" => TOPOLOGY.replace("10Mbps", "40Mbps"),
+        _ => TOPOLOGY.to_owned(),
+    };
+    let queue = format!("{} {arguments}", entry.name).trim().to_owned();
+    Expectation {
+        caption: format!("{told}. {what}, {against}. One run of `{queue}`."),
+        queue,
+        scenario: format!("{flows}{topology}"),
+        shown,
+    }
+}
+
+/// The arguments of the queue, and what is shown of it.
+fn shown(entry: &CatalogueEntry) -> (String, Shown) {
     use Unit::{Megabits, Milliseconds, Percent, Plain};
     let control = |title, quantity, unit| (String::new(), Shown::Control(title, quantity, unit));
     let sharing = |arguments: &str| (arguments.to_owned(), Shown::Sharing);
     let probability = |quantity| control("Drop probability, %", quantity, Percent);
-    let (arguments, shown) = match entry.name {
+    match entry.name {
         DROPTAIL => (String::new(), Shown::Buffers),
         "codel" | "cobalt" => control("Count", "count", Plain),
         "red" => control("Average queue, packets", "average_packets", Plain),
@@ -99,8 +132,12 @@ pub fn expectation(entry: &CatalogueEntry) -> Expectation {
         _ if entry.kind == DisciplineKind::Scheduler => sharing(""),
         // AQMs that look at flows or at services.
         _ => sharing(""),
-    };
-    let (flows, told) = match (entry.name, shown) {
+    }
+}
+
+/// The flows, and what is said of them.
+fn traffic(name: &str, shown: Shown) -> (&'static str, &'static str) {
+    match (name, shown) {
         ("wrr" | "srr" | "wfq" | "qfq", _) => (
             WEIGHTED,
             "Three flows of 6 Mbps each, with weights 4, 2 and 1, and one of 69 kbps whose weight is 1, share 10 Mbps",
@@ -137,33 +174,6 @@ pub fn expectation(entry: &CatalogueEntry) -> Expectation {
             LOAD,
             "Three TCP flows, from 10 s to 20 s ten, share 10 Mbps at a base round trip of 40 ms",
         ),
-    };
-    let what = match shown {
-        Shown::Control(..) => "Queue delay and internal state",
-        Shown::Sharing => "Throughput, and one-way delay that 95 % of the packets do not exceed",
-        Shown::Throughput => "Throughput",
-        Shown::Buffers => "Queue delay and utilization",
-    };
-    let against = match shown {
-        Shown::Buffers => "for buffers of 25, 100 and 400 packets".to_owned(),
-        _ => "beside a DropTail of 100 packets".to_owned(),
-    };
-    let flows = match entry.name {
-        // It only marks.
-        "step" => flows.replace("newreno", "dctcp"),
-        _ => flows.to_owned(),
-    };
-    let topology = match entry.name {
-        // Of a millisecond, which a full packet takes at 10 Mbps, its L4S queue can make nothing.
-        "dualpi2" => TOPOLOGY.replace("10Mbps", "40Mbps"),
-        _ => TOPOLOGY.to_owned(),
-    };
-    let queue = format!("{} {arguments}", entry.name).trim().to_owned();
-    Expectation {
-        caption: format!("{told}. {what}, {against}. One run of `{queue}`."),
-        queue,
-        scenario: format!("{flows}{topology}"),
-        shown,
     }
 }
 

@@ -190,37 +190,16 @@ where
         kept: Mutex::new(Vec::new()),
     };
     let threads = threads(options.threads).min(jobs.len()).min(at_a_time);
-    let mut ended = Vec::with_capacity(jobs.len());
-    std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::channel();
-        for _ in 0..threads {
-            let (sender, work) = (sender.clone(), &work);
-            scope.spawn(move || work.take(&sender));
-        }
-        drop(sender);
-        for end in receiver {
-            if end.result.is_ok() {
-                progress.done += 1;
-                progress.last = Some(jobs[end.job]);
-                tell(&progress);
-            }
-            ended.push(end);
-        }
+    let mut ended = work.run_all(threads, |job| {
+        progress.done += 1;
+        progress.last = Some(jobs[job]);
+        tell(&progress);
     });
-    ended.sort_by_key(|end| end.job);
     let kept = work
         .kept
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    let timings: Vec<RunTiming> = ended
-        .iter()
-        .filter(|end| end.result.is_ok())
-        .map(|end| RunTiming {
-            point: jobs[end.job].0,
-            replication: jobs[end.job].1,
-            wall_s: end.wall.as_secs_f64(),
-        })
-        .collect();
+    let timings = timings(&jobs, &ended);
     let timed = dir
         .as_ref()
         .map_or(Ok(()), |dir| clock.write(dir, shard, threads, &timings));
@@ -248,18 +227,7 @@ where
     if stopped || (cancelled && progress.done < progress.total) {
         return Err(interrupted(&progress, dir.as_ref()));
     }
-    let mut failures = Vec::new();
-    for end in ended {
-        let (point, replication) = jobs[end.job];
-        match end.result {
-            Ok(()) => {}
-            Err(error) => failures.push(Failure {
-                point,
-                replication,
-                error,
-            }),
-        }
-    }
+    let failures = failures(&jobs, ended);
     let beyond = dir.as_ref().map_or(Ok(0), ResultDir::beyond)?;
     let held = dir.as_mut().and_then(ResultDir::release);
     let results = gather(dir, &manifest, kept)?;
@@ -279,6 +247,30 @@ where
 }
 
 /// Whether the user can put right what made a run fail.
+/// How long each run took that ended well.
+fn timings(jobs: &[(u64, u64)], ended: &[End]) -> Vec<RunTiming> {
+    let ended = ended.iter().filter(|end| end.result.is_ok());
+    let timing = |end: &End| RunTiming {
+        point: jobs[end.job].0,
+        replication: jobs[end.job].1,
+        wall_s: end.wall.as_secs_f64(),
+    };
+    ended.map(timing).collect()
+}
+
+/// The runs that failed.
+fn failures(jobs: &[(u64, u64)], ended: Vec<End>) -> Vec<Failure> {
+    let failure = |end: End| {
+        let (point, replication) = jobs[end.job];
+        end.result.err().map(|error| Failure {
+            point,
+            replication,
+            error,
+        })
+    };
+    ended.into_iter().filter_map(failure).collect()
+}
+
 fn is_of_user(error: &LabError) -> bool {
     !matches!(error.kind(), LabErrorKind::Bug | LabErrorKind::Interrupted)
 }
@@ -345,6 +337,27 @@ struct End {
 }
 
 impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
+    /// Makes the runs in a number of threads, and calls `done` for each that ended well. Returns how they ended, in their order.
+    fn run_all(&self, threads: usize, mut done: impl FnMut(usize)) -> Vec<End> {
+        let mut ended = Vec::with_capacity(self.jobs.len());
+        std::thread::scope(|scope| {
+            let (sender, receiver) = mpsc::channel();
+            for _ in 0..threads {
+                let sender = sender.clone();
+                scope.spawn(move || self.take(&sender));
+            }
+            drop(sender);
+            for end in receiver {
+                if end.result.is_ok() {
+                    done(end.job);
+                }
+                ended.push(end);
+            }
+        });
+        ended.sort_by_key(|end| end.job);
+        ended
+    }
+
     /// Does jobs in turn until there are none.
     fn take(&self, ends: &mpsc::Sender<End>) {
         loop {

@@ -131,6 +131,39 @@ impl Row<'_> {
     }
 
     fn published(&self, known: Known<'_>) -> Result<Published> {
+        let experiment = self.experiment(known)?;
+        let fits = |name: &str| experiment.as_ref().is_none_or(|own| own == name);
+        let levels = self.levels(known, &fits)?;
+        let metric = self.required("metric", "name the metric, such as sojourn_s_p95")?;
+        let mut experiments = known.experiments.iter();
+        let first = experiments.find(|experiment| fits(&experiment.name));
+        let names = (known.names)(first.map_or("", |experiment| &experiment.name));
+        let factor = self.factor(metric, names)?;
+        let published = Published {
+            experiment,
+            levels,
+            metric: metric.to_owned(),
+            value: self.number("value", factor)?,
+            low: self.number("low", factor)?,
+            high: self.number("high", factor)?,
+            note: self.get("note").map(str::to_owned),
+        };
+        match published {
+            Published {
+                value: None,
+                low: None,
+                high: None,
+                note: None,
+                ..
+            } => Err(self
+                .error("value", LabErrorKind::MissingKey, "this row says nothing")
+                .remedy("give a value, or low and high")),
+            published => Ok(published),
+        }
+    }
+
+    /// The experiment that the row is of, if it names one.
+    fn experiment(&self, known: Known<'_>) -> Result<Option<String>> {
         let experiment = self.get("experiment").map(str::to_owned);
         let names = || {
             known
@@ -150,7 +183,15 @@ impl Row<'_> {
                 .nearest(nearest(name, names()))
                 .allowed("there are", names().collect::<Vec<_>>().join(", ")));
         }
-        let fits = |name: &str| experiment.as_ref().is_none_or(|own| own == name);
+        Ok(experiment)
+    }
+
+    /// The levels of factors that the row names, of experiments that fit.
+    fn levels(
+        &self,
+        known: Known<'_>,
+        fits: &dyn Fn(&str) -> bool,
+    ) -> Result<BTreeMap<String, String>> {
         let mut levels = BTreeMap::new();
         for (column, text) in &self.cells {
             if COLUMNS.contains(column) || text.is_empty() {
@@ -176,51 +217,31 @@ impl Row<'_> {
             }
             levels.insert((*column).to_owned(), (*text).to_owned());
         }
-        let metric = self.get("metric").ok_or_else(|| {
-            self.error(
-                "metric",
-                LabErrorKind::MissingKey,
-                "this column is required",
-            )
-            .remedy("name the metric, such as sojourn_s_p95")
-        })?;
-        let first = known
-            .experiments
-            .iter()
-            .find(|experiment| fits(&experiment.name));
-        let names = (known.names)(first.map_or("", |experiment| &experiment.name));
+        Ok(levels)
+    }
+
+    /// The text of a column that has to be there.
+    fn required(&self, column: &str, remedy: &str) -> Result<&str> {
+        let kind = LabErrorKind::MissingKey;
+        self.get(column).ok_or_else(|| {
+            self.error(column, kind, "this column is required")
+                .remedy(remedy)
+        })
+    }
+
+    /// By how much values in the unit of the row are multiplied.
+    fn factor(&self, metric: &str, names: &Names) -> Result<f64> {
         let asked = Asked::parse(metric, None, names)
             .map_err(|error| self.error("metric", error.kind(), "").with_text_of(&error))?;
         let unit = self.get("unit").unwrap_or_default();
-        let factor = asked.unit().factor(unit).ok_or_else(|| {
+        asked.unit().factor(unit).ok_or_else(|| {
             self.error(
                 "unit",
                 LabErrorKind::BadValue,
                 format!("{unit:?} is no unit of {}", asked.metric.name),
             )
             .allowed("units", asked.unit().names())
-        })?;
-        let published = Published {
-            experiment,
-            levels,
-            metric: metric.to_owned(),
-            value: self.number("value", factor)?,
-            low: self.number("low", factor)?,
-            high: self.number("high", factor)?,
-            note: self.get("note").map(str::to_owned),
-        };
-        match published {
-            Published {
-                value: None,
-                low: None,
-                high: None,
-                note: None,
-                ..
-            } => Err(self
-                .error("value", LabErrorKind::MissingKey, "this row says nothing")
-                .remedy("give a value, or low and high")),
-            published => Ok(published),
-        }
+        })
     }
 }
 

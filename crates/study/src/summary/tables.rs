@@ -262,7 +262,8 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
         }
     }
     let mut exact = Exactness::default();
-    let body = combinations(&rows).into_iter().map(|side| {
+    let mut body = Vec::new();
+    for side in combinations(&rows) {
         let labels = side.iter().map(|(_, label)| Cell::Text(label.clone()));
         let mut row: Vec<Cell> = labels.collect();
         for (asked, levels, shown) in &groups {
@@ -275,20 +276,18 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
             };
             row.push(point.map_or(Cell::Empty, cell));
             if *shown {
-                row.push(published.cell(asked, &at));
-                let theirs = published.value(asked, &at);
-                let labels: Vec<&str> = side.iter().map(|(_, label)| label.as_str()).collect();
-                if let (Some(digits), Some(theirs)) = (spec.exact, theirs) {
-                    let cell = exact.beside(theirs, digits, &asked.title(), &labels.join(", "));
-                    row.pop();
-                    row.push(cell);
-                }
+                row.push(beside(
+                    &published,
+                    asked,
+                    &at,
+                    (&mut exact, spec.exact),
+                    &side,
+                ));
             }
         }
         exact.end_row();
-        row
-    });
-    let rows = body.collect();
+        body.push(row);
+    }
     let mut footnotes = meaning(wanted, &points);
     footnotes.extend(published.footnotes());
     footnotes.extend(exact.footnotes(spec.exact));
@@ -297,8 +296,25 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
         title: spec.title.clone(),
         caption: spec.caption.clone(),
         columns,
-        rows,
+        rows: body,
         footnotes,
+    }
+}
+
+/// The cell of a published value, compared digit by digit where the table asks for that.
+fn beside(
+    published: &Beside<'_>,
+    asked: &Asked,
+    at: &BTreeMap<String, String>,
+    (exact, digits): (&mut Exactness, Option<u64>),
+    side: &[(String, String)],
+) -> Cell {
+    match (digits, published.value(asked, at)) {
+        (Some(digits), Some(theirs)) => {
+            let labels: Vec<&str> = side.iter().map(|(_, label)| label.as_str()).collect();
+            exact.beside(theirs, digits, &asked.title(), &labels.join(", "))
+        }
+        _ => published.cell(asked, at),
     }
 }
 

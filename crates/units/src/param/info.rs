@@ -89,7 +89,7 @@ pub struct ParamInfo {
     pub range_high: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
-    /// What it demands to have an effect; [`build`] refuses it elsewhere.
+    /// What it demands to have an effect; [`build`](crate::build) refuses it elsewhere.
     pub needs: &'static [Need],
     /// The situation in a run in which it acts, behind "Acts when"; empty where it always does.
     pub acts: &'static str,
