@@ -153,33 +153,97 @@ fn run_round(measured: &mut [Measured], mut ring: Option<&mut RingLoop>) -> Resu
     Ok(())
 }
 
-fn bench(args: &BenchArgs) -> Result<(), Failure> {
-    if args.queues || !args.queue.is_empty() {
-        return queues(args);
+/// The columns of the table of cases.
+const HEADER: [&str; 10] = [
+    "case",
+    "hops",
+    "ns/hop",
+    "Mhop/s",
+    "ring",
+    "range",
+    "events/hop",
+    "arrivals",
+    "drops",
+    "what",
+];
+
+/// A row of the table of cases. The ratios of its rounds are sorted.
+fn row(m: &Measured, ns: f64, ratio: f64) -> Vec<String> {
+    vec![
+        m.case.name.to_owned(),
+        m.counted.hops.to_string(),
+        format!("{ns:.1}"),
+        format!("{:.1}", 1000.0 / ns),
+        format!("{ratio:.2}x"),
+        format!("{:.2}-{:.2}", m.ratio[0], m.ratio[m.ratio.len() - 1]),
+        format!("{:.2}", float(m.counted.events) / float(m.counted.hops)),
+        m.counted.arrivals.to_string(),
+        m.counted.drops.to_string(),
+        m.case.about.to_owned(),
+    ]
+}
+
+/// The table of cases, with what was measured beside it.
+fn report(
+    measured: &[Measured],
+    rows: &[Vec<String>],
+    reading: Option<(u64, f64)>,
+    rounds: u64,
+) -> String {
+    let mut text = String::new();
+    if !rows.is_empty() {
+        let mut ring: Vec<f64> = measured.iter().flat_map(|m| m.ring.clone()).collect();
+        text = format!(
+            "Ring loop: {:.1} ns per packet. CPU time; each case by itself, in slices that take turns with the ring loop; medians of {} rounds, and the range of the ratio.\n\n",
+            median(&mut ring),
+            rounds
+        );
     }
+    if !rows.is_empty() {
+        text.push_str(&table(&HEADER, rows));
+    }
+    if let Some((lines, speed)) = reading {
+        text.push_str(&format!(
+            "\n{}: {:.2} million lines/s, {}, {lines} lines\n",
+            trace::NAME,
+            speed / 1e6,
+            trace::ABOUT
+        ));
+    }
+    if let Some(megabytes) = peak_memory() {
+        text.push_str(&format!(
+            "\nPeak resident memory of the process: {megabytes:.0} MB\n"
+        ));
+    }
+    text
+}
+
+/// The cases that are asked for, and whether the reading of traces is.
+fn chosen(args: &BenchArgs) -> Result<(Vec<Case>, bool), LabError> {
     let mut names: Vec<&str> = args.cases.iter().map(String::as_str).collect();
     let everything = names.is_empty() || names == ["all"];
     let trace = everything || names.contains(&trace::NAME);
     names.retain(|name| *name != trace::NAME);
-    let chosen: Vec<Case> = match names[..] {
-        [] if !everything => Vec::new(),
-        [] => STANDARD
-            .iter()
-            .map(|name| find(name))
-            .collect::<Result<_, _>>()?,
-        ["all"] => cases(),
-        ref names => names
-            .iter()
-            .map(|name| find(name))
-            .collect::<Result<_, _>>()?,
+    let found = |names: &[&str]| names.iter().map(|name| find(name)).collect();
+    let cases: Result<Vec<Case>, _> = match names[..] {
+        [] if !everything => Ok(Vec::new()),
+        [] => found(&STANDARD),
+        ["all"] => Ok(cases()),
+        ref names => found(names),
     };
+    Ok((cases?, trace))
+}
+
+fn bench(args: &BenchArgs) -> Result<(), Failure> {
+    if args.queues || !args.queue.is_empty() {
+        return queues(args);
+    }
+    let (chosen, trace) = chosen(args)?;
     if args.seconds.is_some_and(|s| !(1e-6..=3600.0).contains(&s)) {
-        return Err(LabError::new(
-            LabErrorKind::BadValue,
-            "out of range, allowed is 0.000001 to 3600",
-        )
-        .in_file("--seconds")
-        .into());
+        let problem = "out of range, allowed is 0.000001 to 3600";
+        return Err(LabError::new(LabErrorKind::BadValue, problem)
+            .in_file("--seconds")
+            .into());
     }
     let mut measured: Vec<Measured> = chosen
         .iter()
@@ -205,19 +269,7 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
         if args.json {
             print_json(m, ns, ratio)?;
         }
-        rows.push(vec![
-            m.case.name.to_owned(),
-            m.counted.hops.to_string(),
-            format!("{ns:.1}"),
-            format!("{:.1}", 1000.0 / ns),
-            format!("{ratio:.2}x"),
-            // Sorted by now.
-            format!("{:.2}-{:.2}", m.ratio[0], m.ratio[m.ratio.len() - 1]),
-            format!("{:.2}", float(m.counted.events) / float(m.counted.hops)),
-            m.counted.arrivals.to_string(),
-            m.counted.drops.to_string(),
-            m.case.about.to_owned(),
-        ]);
+        rows.push(row(m, ns, ratio));
     }
     if args.json {
         if let Some((lines, speed)) = reading {
@@ -233,44 +285,7 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
             hold_table()
         ))?;
     }
-    let mut text = String::new();
-    if !rows.is_empty() {
-        let mut ring: Vec<f64> = measured.iter().flat_map(|m| m.ring.clone()).collect();
-        text = format!(
-            "Ring loop: {:.1} ns per packet. CPU time; each case by itself, in slices that take turns with the ring loop; medians of {} rounds, and the range of the ratio.\n\n",
-            median(&mut ring),
-            args.rounds
-        );
-    }
-    let header = [
-        "case",
-        "hops",
-        "ns/hop",
-        "Mhop/s",
-        "ring",
-        "range",
-        "events/hop",
-        "arrivals",
-        "drops",
-        "what",
-    ];
-    if !rows.is_empty() {
-        text.push_str(&table(&header, &rows));
-    }
-    if let Some((lines, speed)) = reading {
-        text.push_str(&format!(
-            "\n{}: {:.2} million lines/s, {}, {lines} lines\n",
-            trace::NAME,
-            speed / 1e6,
-            trace::ABOUT
-        ));
-    }
-    if let Some(megabytes) = peak_memory() {
-        text.push_str(&format!(
-            "\nPeak resident memory of the process: {megabytes:.0} MB\n"
-        ));
-    }
-    emit(&text)?;
+    emit(&report(&measured, &rows, reading, args.rounds))?;
     verdicts(
         &measured,
         &medians,

@@ -150,29 +150,7 @@ where
         .map(|path| ResultDir::create(path, manifest.clone(), taking))
         .transpose()?;
     let shard = options.shard;
-    let mine = |index: &(u64, (u64, u64))| shard.is_none_or(|shard| shard.has(index.0));
-    let wanted: Vec<(u64, u64)> = (0u64..)
-        .zip(manifest.runs())
-        .filter(mine)
-        .map(|(_, run)| run)
-        .collect();
-    let damage = dir.as_ref().and_then(ResultDir::damage);
-    let mut repaired: Vec<Damage> = damage.cloned().into_iter().collect();
-    let mut lacks = |run: &(u64, u64)| {
-        let state = dir.as_ref().map(|dir| dir.state(run.0, run.1));
-        let lacks = state != Some(RunState::Whole);
-        if let Some(RunState::Damaged(damage)) = state {
-            repaired.push(damage);
-        }
-        lacks
-    };
-    let jobs: Vec<(u64, u64)> = wanted.iter().copied().filter(|run| lacks(run)).collect();
-    let mut progress = Progress {
-        done: length(&wanted) - length(&jobs),
-        total: length(&wanted),
-        found: length(&wanted) - length(&jobs),
-        last: None,
-    };
+    let (jobs, mut progress, repaired) = jobs(&manifest, shard, dir.as_ref());
     let mut tell = |progress: &Progress| {
         if let Some(tell) = &mut options.progress {
             tell(progress);
@@ -204,23 +182,19 @@ where
         .as_ref()
         .map_or(Ok(()), |dir| clock.write(dir, shard, threads, &timings));
     let made = progress.done - progress.found;
-    let user_error = ended
-        .iter()
-        .position(|end| matches!(&end.result, Err(error) if is_of_user(error)));
-    if let Some(position) = user_error {
+    let of_user = |end: &End| matches!(&end.result, Err(error) if is_of_user(error));
+    if let Some(position) = ended.iter().position(of_user) {
         if let Some(dir) = dir {
             dir.abandon();
         }
         ended.swap_remove(position).result?;
-        return Err(LabError::new(
-            LabErrorKind::Bug,
-            "a failed run did not fail",
-        ));
+        let text = "a failed run did not fail";
+        return Err(LabError::new(LabErrorKind::Bug, text));
     }
     timed?;
-    let stopped = ended
-        .iter()
-        .any(|end| matches!(&end.result, Err(error) if error.kind() == LabErrorKind::Interrupted));
+    let interrupt =
+        |end: &End| matches!(&end.result, Err(error) if error.kind() == LabErrorKind::Interrupted);
+    let stopped = ended.iter().any(interrupt);
     let cancelled = options
         .cancel
         .is_some_and(|cancel| cancel.load(Ordering::Relaxed));
@@ -247,6 +221,36 @@ where
 }
 
 /// Whether the user can put right what made a run fail.
+/// The runs that are still to be made, how far that is, and what had happened to files that are made again.
+fn jobs(
+    manifest: &Manifest,
+    shard: Option<Shard>,
+    dir: Option<&ResultDir>,
+) -> (Vec<(u64, u64)>, Progress, Vec<Damage>) {
+    let mine = |index: &(u64, (u64, u64))| shard.is_none_or(|shard| shard.has(index.0));
+    let wanted = (0u64..).zip(manifest.runs()).filter(mine);
+    let wanted: Vec<(u64, u64)> = wanted.map(|(_, run)| run).collect();
+    let damage = dir.and_then(ResultDir::damage);
+    let mut repaired: Vec<Damage> = damage.cloned().into_iter().collect();
+    let mut lacks = |run: &(u64, u64)| {
+        let state = dir.map(|dir| dir.state(run.0, run.1));
+        let lacks = state != Some(RunState::Whole);
+        if let Some(RunState::Damaged(damage)) = state {
+            repaired.push(damage);
+        }
+        lacks
+    };
+    let jobs: Vec<(u64, u64)> = wanted.iter().copied().filter(|run| lacks(run)).collect();
+    let found = length(&wanted) - length(&jobs);
+    let progress = Progress {
+        done: found,
+        total: length(&wanted),
+        found,
+        last: None,
+    };
+    (jobs, progress, repaired)
+}
+
 /// How long each run took that ended well.
 fn timings(jobs: &[(u64, u64)], ended: &[End]) -> Vec<RunTiming> {
     let ended = ended.iter().filter(|end| end.result.is_ok());

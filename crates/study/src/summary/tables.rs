@@ -233,20 +233,13 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
     };
     let rows: Vec<&FactorInfo> = spec.rows.iter().filter_map(factor).collect();
     let across: Vec<&FactorInfo> = spec.columns.iter().filter_map(factor).collect();
-    let asked: Vec<Asked> = spec
-        .metrics
-        .iter()
-        .filter_map(|text| wanted.parse(text, spec.of.as_deref()))
-        .collect();
-    let points: Vec<&PointInfo> = wanted
-        .points()
-        .into_iter()
-        .filter(|point| {
-            spec.only
-                .iter()
-                .all(|(name, label)| point.levels.get(name) == Some(label))
-        })
-        .collect();
+    let parse = |text: &String| wanted.parse(text, spec.of.as_deref());
+    let asked: Vec<Asked> = spec.metrics.iter().filter_map(parse).collect();
+    let only = |point: &&PointInfo| {
+        let mut only = spec.only.iter();
+        only.all(|(name, label)| point.levels.get(name) == Some(label))
+    };
+    let points: Vec<&PointInfo> = wanted.points().into_iter().filter(only).collect();
     let published = Beside::of(wanted, spec, &asked);
     let mut columns: Vec<Column> = rows.iter().map(|factor| factor_column(factor)).collect();
     let mut groups = Vec::new();
