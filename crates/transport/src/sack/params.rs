@@ -229,9 +229,9 @@ pub enum Machine {
 impl SackParams {
     /// In which order an acknowledgement is processed in its dialect.
     pub fn machine(&self) -> Machine {
-        match self.dialect() {
-            "ns3" => Machine::Ns3,
-            _ => Machine::Linux,
+        match self.dialect {
+            Dialect::Ns3 => Machine::Ns3,
+            Dialect::Rfc | Dialect::Linux => Machine::Linux,
         }
     }
 
