@@ -476,7 +476,7 @@ fn conversation_identity_columns() -> Vec<Column<ConversationRow>> {
     ]
 }
 
-/// How many packets and bytes, of which sizes, at which rates, and how many of them marked.
+/// Packets and bytes, their sizes and rates, and how many carry the mark of congestion.
 fn conversation_volume_columns() -> Vec<Column<ConversationRow>> {
     vec![
         integer("packets", "packets", "Packets.", |row: &ConversationRow| {

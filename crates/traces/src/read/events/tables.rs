@@ -472,7 +472,7 @@ fn flow_fate_columns() -> Vec<Column<FlowRow>> {
     all
 }
 
-/// Of which sizes the packets were, and at which rates they were sent and arrived.
+/// Sizes of the packets, and the rates at which they were sent and arrived.
 fn flow_volume_columns() -> Vec<Column<FlowRow>> {
     vec![
         integer(
