@@ -19,7 +19,7 @@ pub use tables::documented;
 use super::analysis::{Analysis, Options, nothing};
 use super::format::Format;
 use super::frame::Other;
-use super::input::Input;
+use super::input::{Input, Skipped};
 use super::series::Series;
 use book::Book;
 use opposite::opposite;
@@ -38,81 +38,42 @@ pub fn analyse(
     options: &Options,
 ) -> Result<Analysis> {
     let mut book = Book::new();
-    let two = receiver.is_some();
-    let mut source = Source::open(input, format, options.tunnels, two)?;
-    let mut second = match receiver {
-        Some((input, format)) => Some(Source::open(input, format, options.tunnels, two)?),
+    let mut source = Source::open(input, format, options.tunnels, receiver.is_some())?;
+    let mut receiver = match receiver {
+        Some((input, format)) => Some(Receiver::open(input, format, options)?),
         None => None,
     };
-    let mut paths = second.as_ref().map(|_| Paths::new(options.horizon));
-    // The first packet of the first capture says what times count from.
-    read(&mut source, &mut book, options)?;
-    if let Some(second) = &mut second {
-        second.base = source.base;
-        second.advance()?;
-    }
-    loop {
-        let times = [
-            &source.next,
-            &second.as_ref().and_then(|second| second.next),
-        ]
-        .map(|next| next.map(|(record, ..)| record.time));
-        match times {
-            [None, None] => break,
-            [Some(own), other] if other.is_none_or(|other| own <= other) => {
-                if let (Some((record, packet, digest)), Some(paths)) = (source.next, &mut paths)
-                    && book.wanted(record.time, options) == Some(true)
-                {
-                    paths.sender(record.time, &packet, &digest);
-                }
-                read(&mut source, &mut book, options)?;
-            }
-            _ => {
-                if let Some(second) = &mut second {
-                    if let (Some((record, packet, digest)), Some(paths)) = (second.next, &mut paths)
-                        && book.wanted(record.time, options) == Some(true)
-                    {
-                        paths.receiver(record.time, &packet, &digest);
-                    }
-                    second.advance()?;
-                }
-            }
-        }
-    }
-    if let Some(paths) = &mut paths {
-        paths.finish();
+    match &mut receiver {
+        Some(receiver) => read_both(&mut source, receiver, &mut book, options)?,
+        None => read_alone(&mut source, &mut book, options)?,
     }
     let interfaces = source.capture.interfaces().to_vec();
     let (base, ignored) = (source.base, source.capture.ignored());
     source.check()?;
-    if let Some(second) = &second {
-        second.check()?;
+    if let Some(receiver) = &receiver {
+        receiver.source.check()?;
     }
     let input = source.capture.into_input();
     if book.zero.is_some() && book.packets == 0 {
         return Err(nothing(input.name(), "packet", options));
     }
-    if let Some(paths) = &paths {
+    if let Some(receiver) = &receiver {
         let name = options.receiver.as_deref().unwrap_or(Path::new(""));
-        paths.check([input.name(), &name.display().to_string()])?;
+        let names = [input.name(), &name.display().to_string()];
+        receiver.paths.check(names)?;
     }
     let mut skipped = vec![input.into_skipped()];
-    if let Some(second) = second {
-        skipped.push(second.capture.into_input().into_skipped());
-    }
-    let skips: u64 = skipped.iter().map(|skipped| skipped.count).sum();
+    let paths = receiver.map(|receiver| {
+        skipped.push(receiver.source.capture.into_input().into_skipped());
+        receiver.paths
+    });
     let about = tables::Whole {
         interfaces: &interfaces,
         base: base.unwrap_or(0),
         ignored,
-        skipped: skips,
+        skipped: skipped.iter().map(|skipped| skipped.count).sum(),
     };
-    let first = &skipped[0].file;
-    let mut remarks: Vec<String> = book.remark(first).into_iter().collect();
-    remarks.extend(book.twice.remark(first, book.counted.packets));
-    if let (Some(paths), Some(second)) = (&paths, skipped.get(1)) {
-        remarks.extend(paths.remark(&second.file));
-    }
+    let remarks = remarks(&book, paths.as_ref(), &skipped);
     let tables = tables::tables(&mut book, &about, paths.as_ref(), options);
     skipped.retain(|skipped| skipped.count > 0);
     Ok(Analysis {
@@ -121,6 +82,77 @@ pub fn analyse(
         skipped,
         remarks,
     })
+}
+
+/// The second capture, where the packets of the first arrive, and the paths between the two.
+struct Receiver {
+    source: Source,
+    paths: Paths,
+}
+
+impl Receiver {
+    fn open(input: Input, format: Format, options: &Options) -> Result<Receiver> {
+        Ok(Receiver {
+            source: Source::open(input, format, options.tunnels, true)?,
+            paths: Paths::new(options.horizon),
+        })
+    }
+}
+
+/// Reads the only capture to its end.
+fn read_alone(source: &mut Source, book: &mut Book, options: &Options) -> Result<()> {
+    loop {
+        read(source, book, options)?;
+        if source.next.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads two captures to their ends, together in the order of time; of packets at the same time, the first capture's come first.
+fn read_both(
+    source: &mut Source,
+    receiver: &mut Receiver,
+    book: &mut Book,
+    options: &Options,
+) -> Result<()> {
+    // The first packet of the first capture says what times count from.
+    read(source, book, options)?;
+    receiver.source.base = source.base;
+    receiver.source.advance()?;
+    loop {
+        let arriving = receiver.source.next;
+        let leaving = source
+            .next
+            .filter(|(own, ..)| arriving.is_none_or(|(other, ..)| own.time <= other.time));
+        if let Some((passing, packet, digest)) = leaving {
+            if book.wanted(passing.time, options) == Some(true) {
+                receiver.paths.sender(passing.time, &packet, &digest);
+            }
+            read(source, book, options)?;
+        } else if let Some((passing, packet, digest)) = arriving {
+            if book.wanted(passing.time, options) == Some(true) {
+                receiver.paths.receiver(passing.time, &packet, &digest);
+            }
+            receiver.source.advance()?;
+        } else {
+            receiver.paths.finish();
+            return Ok(());
+        }
+    }
+}
+
+/// What has to be known beside the tables; `skipped` names the captures.
+fn remarks(book: &Book, paths: Option<&Paths>, skipped: &[Skipped]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some(first) = skipped.first() {
+        remarks.extend(book.remark(&first.file));
+        remarks.extend(book.twice.remark(&first.file, book.counted.packets));
+    }
+    if let (Some(paths), Some(second)) = (paths, skipped.get(1)) {
+        remarks.extend(paths.remark(&second.file));
+    }
+    remarks
 }
 
 /// Reads the next packet of the first capture into the book.

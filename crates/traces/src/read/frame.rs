@@ -7,7 +7,10 @@
 //! Packets may be cut off behind their headers: lengths are those that the headers say. Segmentation offload leaves a length of 0 where a
 //! sender captures; such a packet ends where its frame ends.
 
-use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use etherparse::{
+    EtherType, IpNumber, LaxIpPayloadSlice, LaxIpv4Slice, LaxIpv6Slice, LaxNetSlice,
+    LaxSlicedPacket, TcpSlice, TransportSlice, UdpSlice,
+};
 use std::net::IpAddr;
 
 /// A packet of IP.
@@ -358,50 +361,12 @@ fn jumbo_payload(extensions: &[u8]) -> Option<u32> {
     }
 }
 
+/// The packet that the library took apart, which begins in `part`.
 fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>, Other> {
     let mut identity = Identity::default();
-    let mut numbered = false;
-    let (source, destination, bytes, header, ecn): (IpAddr, IpAddr, u32, u32, u8);
-    let offload;
-    let payload;
-    match &packet.net {
-        Some(LaxNetSlice::Ipv4(slice)) => {
-            let ip = slice.header();
-            source = ip.source_addr().into();
-            destination = ip.destination_addr().into();
-            header = u32::from(ip.ihl()) * 4;
-            offload = ip.total_len() == 0;
-            bytes = match offload {
-                true => part.at(ip.slice()).length,
-                false => u32::from(ip.total_len()),
-            };
-            payload = slice.payload();
-            ecn = ip.ecn().value();
-            numbered = ip.identification() != 0;
-            identity.add(u64::from(ip.identification()));
-            identity.add(u64::from(ip.fragments_offset().value()));
-        }
-        Some(LaxNetSlice::Ipv6(slice)) => {
-            let ip = slice.header();
-            source = ip.source_addr().into();
-            destination = ip.destination_addr().into();
-            // Extension headers lie between, as far as they were captured.
-            let extensions = slice.extensions().slice();
-            header = 40 + u32::try_from(extensions.len()).unwrap_or(0);
-            let jumbo = match ip.next_header() {
-                IpNumber::IPV6_HEADER_HOP_BY_HOP => jumbo_payload(extensions),
-                IpNumber::IPV6_NO_NEXT_HEADER => Some(0),
-                _ => None,
-            };
-            offload = ip.payload_length() == 0 && jumbo.is_none();
-            bytes = match (ip.payload_length(), jumbo) {
-                (0, Some(length)) => length.saturating_add(40),
-                (0, None) => part.at(ip.slice()).length,
-                (length, _) => u32::from(length) + 40,
-            };
-            payload = slice.payload();
-            ecn = ip.ecn().value();
-        }
+    let header = match &packet.net {
+        Some(LaxNetSlice::Ipv4(slice)) => ipv4(slice, part, &mut identity),
+        Some(LaxNetSlice::Ipv6(slice)) => ipv6(slice, part),
         Some(LaxNetSlice::Arp(_)) => return Err(Other::NotIp),
         None if packet.stop_err.is_some() => return Err(Other::Damaged),
         None => {
@@ -413,91 +378,177 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
                 _ => Err(Other::NotIp),
             };
         }
-    }
-    if bytes < header {
-        return Err(Other::Damaged);
-    }
-    let protocol = payload.ip_number.0;
-    let behind = bytes - header;
+    };
+    let payload = header.payload;
     let inside = Part {
         data: payload.payload,
-        length: behind,
+        length: header
+            .bytes
+            .checked_sub(header.length)
+            .ok_or(Other::Damaged)?,
         ..part
     };
-    let mut carried = match payload.ip_number {
-        _ if payload.fragmented => None,
-        IpNumber::IPV4 | IpNumber::IPV6 => Some(Inside::Ip(inside)),
-        IpNumber::GRE => Some(Inside::Gre(inside)),
-        _ => None,
+    let transport = match &packet.transport {
+        Some(TransportSlice::Tcp(slice)) => segment(slice, inside, &mut identity),
+        Some(TransportSlice::Udp(slice)) => datagram(slice, inside, &mut identity),
+        _ => no_ports(payload, inside, &mut identity),
     };
-    let mut ports = (0, 0);
-    let mut tcp = None;
-    let mut captured = payload.payload;
-    match &packet.transport {
-        Some(TransportSlice::Tcp(slice)) => {
-            ports = (slice.source_port(), slice.destination_port());
-            captured = slice.payload();
-            let segment = Tcp {
-                sequence: slice.sequence_number(),
-                acknowledgement: slice.ack().then(|| slice.acknowledgment_number()),
-                window: slice.window_size(),
-                payload: behind.saturating_sub(u32::from(slice.data_offset()) * 4),
-                syn: slice.syn(),
-                fin: slice.fin(),
-                rst: slice.rst(),
-            };
-            identity
-                .add(u64::from(segment.sequence) << 32 | u64::from(slice.acknowledgment_number()));
-            identity.add(u64::from(slice.window_size()) << 8 | segment.carries() << 24);
-            for byte in slice.options() {
-                identity.add(u64::from(*byte));
-            }
-            tcp = Some(segment);
-        }
-        Some(TransportSlice::Udp(slice)) => {
-            ports = (slice.source_port(), slice.destination_port());
-            identity.add(u64::from(slice.length()));
-            captured = slice.payload();
-            let inside = inside.at(slice.payload());
-            carried = match slice.destination_port() {
-                port if VXLAN.contains(&port) => Some(Inside::Vxlan(inside)),
-                GENEVE => Some(Inside::Geneve(inside)),
-                _ => None,
-            };
-        }
-        _ => identity.add(u64::from(behind)),
-    }
     let key = Key {
-        protocol,
-        source: (source, ports.0),
-        destination: (destination, ports.1),
+        protocol: payload.ip_number.0,
+        source: (header.source, transport.ports.0),
+        destination: (header.destination, transport.ports.1),
     };
-    for (address, port) in [key.source, key.destination] {
-        match address {
-            IpAddr::V4(address) => identity.add(u64::from(u32::from(address))),
-            IpAddr::V6(address) => address
-                .segments()
-                .iter()
-                .for_each(|part| identity.add(u64::from(*part))),
-        }
-        identity.add(u64::from(port));
-    }
-    identity.add(u64::from(protocol));
+    identity.add_key(&key);
     let packet = Packet {
         key,
-        bytes,
-        offload,
+        bytes: header.bytes,
+        offload: header.offload,
         tunnelled: false,
-        marked: ecn == 3,
-        tcp,
+        marked: header.ecn == 3,
+        tcp: transport.tcp,
         identity: identity.0,
-        numbered,
+        numbered: header.numbered,
     };
     Ok(Found {
         packet,
-        payload: captured,
-        carried,
+        payload: transport.payload,
+        carried: transport.carried,
     })
+}
+
+/// What the header of IP says.
+struct Header<'p, 'a> {
+    source: IpAddr,
+    destination: IpAddr,
+    /// Bytes of the packet.
+    bytes: u32,
+    /// Bytes of the header itself.
+    length: u32,
+    offload: bool,
+    numbered: bool,
+    ecn: u8,
+    payload: &'p LaxIpPayloadSlice<'a>,
+}
+
+fn ipv4<'p, 'a>(
+    slice: &'p LaxIpv4Slice<'a>,
+    part: Part<'a>,
+    identity: &mut Identity,
+) -> Header<'p, 'a> {
+    let ip = slice.header();
+    identity.add(u64::from(ip.identification()));
+    identity.add(u64::from(ip.fragments_offset().value()));
+    let offload = ip.total_len() == 0;
+    Header {
+        source: ip.source_addr().into(),
+        destination: ip.destination_addr().into(),
+        bytes: match offload {
+            true => part.at(ip.slice()).length,
+            false => u32::from(ip.total_len()),
+        },
+        length: u32::from(ip.ihl()) * 4,
+        offload,
+        numbered: ip.identification() != 0,
+        ecn: ip.ecn().value(),
+        payload: slice.payload(),
+    }
+}
+
+fn ipv6<'p, 'a>(slice: &'p LaxIpv6Slice<'a>, part: Part<'a>) -> Header<'p, 'a> {
+    let ip = slice.header();
+    // Extension headers lie between, as far as they were captured.
+    let extensions = slice.extensions().slice();
+    let jumbo = match ip.next_header() {
+        IpNumber::IPV6_HEADER_HOP_BY_HOP => jumbo_payload(extensions),
+        IpNumber::IPV6_NO_NEXT_HEADER => Some(0),
+        _ => None,
+    };
+    Header {
+        source: ip.source_addr().into(),
+        destination: ip.destination_addr().into(),
+        bytes: match (ip.payload_length(), jumbo) {
+            (0, Some(length)) => length.saturating_add(40),
+            (0, None) => part.at(ip.slice()).length,
+            (length, _) => u32::from(length) + 40,
+        },
+        length: 40 + u32::try_from(extensions.len()).unwrap_or(0),
+        offload: ip.payload_length() == 0 && jumbo.is_none(),
+        numbered: false,
+        ecn: ip.ecn().value(),
+        payload: slice.payload(),
+    }
+}
+
+/// What lies behind the header of IP.
+struct Transport<'a> {
+    /// Of the sender and of the receiver; 0 where there are none.
+    ports: (u16, u16),
+    tcp: Option<Tcp>,
+    /// What was captured of the payload.
+    payload: &'a [u8],
+    carried: Option<Inside<'a>>,
+}
+
+fn segment<'a>(slice: &TcpSlice<'a>, inside: Part<'a>, identity: &mut Identity) -> Transport<'a> {
+    let segment = Tcp {
+        sequence: slice.sequence_number(),
+        acknowledgement: slice.ack().then(|| slice.acknowledgment_number()),
+        window: slice.window_size(),
+        payload: inside
+            .length
+            .saturating_sub(u32::from(slice.data_offset()) * 4),
+        syn: slice.syn(),
+        fin: slice.fin(),
+        rst: slice.rst(),
+    };
+    identity.add(u64::from(segment.sequence) << 32 | u64::from(slice.acknowledgment_number()));
+    identity.add(u64::from(slice.window_size()) << 8 | segment.carries() << 24);
+    for byte in slice.options() {
+        identity.add(u64::from(*byte));
+    }
+    Transport {
+        ports: (slice.source_port(), slice.destination_port()),
+        tcp: Some(segment),
+        payload: slice.payload(),
+        carried: None,
+    }
+}
+
+/// A datagram of UDP, which may carry a packet of a tunnel: its port tells.
+fn datagram<'a>(slice: &UdpSlice<'a>, inside: Part<'a>, identity: &mut Identity) -> Transport<'a> {
+    identity.add(u64::from(slice.length()));
+    let payload = slice.payload();
+    let inside = inside.at(payload);
+    Transport {
+        ports: (slice.source_port(), slice.destination_port()),
+        tcp: None,
+        payload,
+        carried: match slice.destination_port() {
+            port if VXLAN.contains(&port) => Some(Inside::Vxlan(inside)),
+            GENEVE => Some(Inside::Geneve(inside)),
+            _ => None,
+        },
+    }
+}
+
+/// What is neither a segment of TCP nor a datagram of UDP, or a fragment; a whole packet may carry another one.
+fn no_ports<'a>(
+    payload: &LaxIpPayloadSlice<'a>,
+    inside: Part<'a>,
+    identity: &mut Identity,
+) -> Transport<'a> {
+    identity.add(u64::from(inside.length));
+    Transport {
+        ports: (0, 0),
+        tcp: None,
+        payload: payload.payload,
+        carried: match payload.ip_number {
+            _ if payload.fragmented => None,
+            IpNumber::IPV4 | IpNumber::IPV6 => Some(Inside::Ip(inside)),
+            IpNumber::GRE => Some(Inside::Gre(inside)),
+            _ => None,
+        },
+    }
 }
 
 /// FNV-1a over numbers of 64 bits.
@@ -514,6 +565,20 @@ impl Identity {
         for byte in number.to_le_bytes() {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
+    }
+
+    fn add_key(&mut self, key: &Key) {
+        for (address, port) in [key.source, key.destination] {
+            match address {
+                IpAddr::V4(address) => self.add(u64::from(u32::from(address))),
+                IpAddr::V6(address) => {
+                    let parts = address.segments();
+                    parts.iter().for_each(|part| self.add(u64::from(*part)));
+                }
+            }
+            self.add(u64::from(port));
+        }
+        self.add(u64::from(key.protocol));
     }
 }
 

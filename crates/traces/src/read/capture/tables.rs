@@ -12,7 +12,7 @@ use crate::read::output::distribution::{self, Distribution};
 use crate::read::series::{Bin, Subject};
 use crate::read::table::{About, Column, TraceTable, integer, number, text};
 use crate::{counts_columns, spans_columns};
-use sojourn_results::stats::to_f64;
+use sojourn_results::stats::{to_f64, wide_to_f64};
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -115,94 +115,17 @@ pub(super) fn tables(
     paths: Option<&Paths>,
     options: &Options,
 ) -> Vec<TraceTable> {
-    let known = whole.interfaces.len();
-    book.interfaces.resize_with(known, Seen::default);
-    let zero = book.zero.unwrap_or(Time::ZERO);
-    let at = |time: Time| zero.saturating_add(time.since(Time::ZERO));
-    let first = book
-        .interfaces
-        .iter()
-        .filter_map(|seen| seen.active)
-        .map(|a| a.0)
-        .min();
-    let begin = options.from.map(at).or(first).unwrap_or(zero);
-    let end = options.to.map(at).or(book.last).unwrap_or(begin);
-    let span = end.saturating_since(begin);
-    let several = known > 1;
-    let length = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-    let conversations: Vec<ConversationRow> = book
-        .directions
-        .iter()
-        .map(|(interface, key, way)| {
-            let interface = interface_name(whole.interfaces, *interface);
-            let mut name = key.name();
-            if several {
-                name = format!("{interface}: {name}");
-            }
-            ConversationRow {
-                name,
-                interface,
-                key: *key,
-                way: way.clone(),
-                zero,
-                span,
-            }
-        })
-        .collect();
-    let interfaces = book.interfaces.iter().zip(whole.interfaces).zip(0..);
-    let interfaces: Vec<InterfaceRow> = interfaces
-        .map(|((seen, interface), number)| InterfaceRow {
-            name: interface_name(whole.interfaces, number),
-            interface: interface.clone(),
-            seen: seen.clone(),
-            span,
-        })
-        .collect();
-    let absolute =
-        |time: Time| time.as_secs_f64() + sojourn_results::stats::wide_to_f64(whole.base);
-    let row = TraceRow {
-        packets: book.packets,
-        counted: book.counted,
-        offload: book.offload,
-        tunnelled: book.tunnelled,
-        not_ip: book.not_ip,
-        damaged: book.damaged,
-        unknown_link: book.unknown_link,
-        ignored: whole.ignored,
-        skipped: whole.skipped,
-        first: first.map(absolute),
-        last: book.last.map(absolute),
-        span,
-        interfaces: length(whole.interfaces.len()),
-        conversations: length(conversations.len()),
-    };
-    let mut distributions: Vec<Distribution> = Vec::new();
-    for row in &conversations {
-        let of =
-            |quantity, spans| distribution::of_spans("conversation", &row.name, quantity, spans);
-        distributions.extend(of("gap", &row.way.gaps));
-        distributions.extend(of("rtt", &row.way.rtt));
-        distributions.extend(distribution::of_sizes(
-            "conversation",
-            &row.name,
-            &row.way.packets,
-        ));
-    }
-    let paths: Option<Vec<PathRow>> = paths.map(|paths| {
-        let ways = paths.ways.iter();
-        ways.map(|way| PathRow {
-            name: way.key.name(),
-            way: way.clone(),
-        })
-        .collect()
-    });
-    for row in paths.iter().flatten() {
-        let delays = &row.way.delays[row.way.first()];
-        distributions.extend(distribution::of_spans("path", &row.name, "delay", delays));
-    }
+    book.interfaces
+        .resize_with(whole.interfaces.len(), Seen::default);
+    let span = span(book, options);
+    let trace = trace_row(book, whole, span);
+    let interfaces = interface_rows(book, whole, span);
+    let conversations = conversation_rows(book, whole, span);
+    let paths = paths.map(path_rows);
+    let distributions = distributions(&conversations, paths.as_deref().unwrap_or_default());
     let series = series_rows(book, &conversations, options);
     let mut tables = vec![
-        TraceTable::new(TRACE, &trace_columns(), [row]),
+        TraceTable::new(TRACE, &trace_columns(), [trace]),
         TraceTable::new(INTERFACES, &interface_columns(), interfaces),
         TraceTable::new(CONVERSATIONS, &conversation_columns(), conversations),
     ];
@@ -212,6 +135,108 @@ pub(super) fn tables(
     tables.push(TraceTable::new(SERIES, &series_columns(), series));
     tables.push(distribution::table(distributions));
     tables
+}
+
+/// When the first packet that counts passed.
+fn first_time(book: &Book) -> Option<Time> {
+    let active = book.interfaces.iter().filter_map(|seen| seen.active);
+    active.map(|(first, _)| first).min()
+}
+
+/// The time that rates are taken over: between the limits that the options set, or the packets that count.
+fn span(book: &Book, options: &Options) -> Span {
+    let zero = book.zero.unwrap_or(Time::ZERO);
+    let at = |time: Time| zero.saturating_add(time.since(Time::ZERO));
+    let begin = options
+        .from
+        .map(at)
+        .or_else(|| first_time(book))
+        .unwrap_or(zero);
+    let end = options.to.map(at).or(book.last).unwrap_or(begin);
+    end.saturating_since(begin)
+}
+
+fn trace_row(book: &Book, whole: &Whole<'_>, span: Span) -> TraceRow {
+    let length = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let absolute = |time: Time| time.as_secs_f64() + wide_to_f64(whole.base);
+    TraceRow {
+        packets: book.packets,
+        counted: book.counted,
+        offload: book.offload,
+        tunnelled: book.tunnelled,
+        not_ip: book.not_ip,
+        damaged: book.damaged,
+        unknown_link: book.unknown_link,
+        ignored: whole.ignored,
+        skipped: whole.skipped,
+        first: first_time(book).map(absolute),
+        last: book.last.map(absolute),
+        span,
+        interfaces: length(whole.interfaces.len()),
+        conversations: length(book.directions.len()),
+    }
+}
+
+fn interface_rows(book: &Book, whole: &Whole<'_>, span: Span) -> Vec<InterfaceRow> {
+    let interfaces = book.interfaces.iter().zip(whole.interfaces).zip(0..);
+    interfaces
+        .map(|((seen, interface), number)| InterfaceRow {
+            name: interface_name(whole.interfaces, number),
+            interface: interface.clone(),
+            seen: seen.clone(),
+            span,
+        })
+        .collect()
+}
+
+/// The conversations; their names begin with the interface where there are several.
+fn conversation_rows(book: &Book, whole: &Whole<'_>, span: Span) -> Vec<ConversationRow> {
+    let zero = book.zero.unwrap_or(Time::ZERO);
+    let row = |(interface, key, way): &(u32, Key, Direction)| {
+        let interface = interface_name(whole.interfaces, *interface);
+        let mut name = key.name();
+        if whole.interfaces.len() > 1 {
+            name = format!("{interface}: {name}");
+        }
+        ConversationRow {
+            name,
+            interface,
+            key: *key,
+            way: way.clone(),
+            zero,
+            span,
+        }
+    };
+    book.directions.iter().map(row).collect()
+}
+
+fn path_rows(paths: &Paths) -> Vec<PathRow> {
+    let ways = paths.ways.iter();
+    ways.map(|way| PathRow {
+        name: way.key.name(),
+        way: way.clone(),
+    })
+    .collect()
+}
+
+fn distributions(conversations: &[ConversationRow], paths: &[PathRow]) -> Vec<Distribution> {
+    let mut all = Vec::new();
+    for row in conversations {
+        let of =
+            |quantity, spans| distribution::of_spans("conversation", &row.name, quantity, spans);
+        all.extend(of("gap", &row.way.gaps));
+        all.extend(of("rtt", &row.way.rtt));
+        all.extend(distribution::of_sizes(
+            "conversation",
+            &row.name,
+            &row.way.packets,
+        ));
+    }
+    for row in paths {
+        let delays = &row.way.delays[row.way.first()];
+        all.extend(distribution::of_spans("path", &row.name, "delay", delays));
+    }
+    all
 }
 
 fn series_rows(
@@ -246,7 +271,25 @@ fn series_rows(
 }
 
 fn trace_columns() -> Vec<Column<TraceRow>> {
-    let mut all = vec![
+    let mut all = trace_packet_columns();
+    all.extend(trace_time_columns());
+    all.extend([
+        integer("interfaces", "1", "Interfaces.", |row: &TraceRow| {
+            row.interfaces.into()
+        }),
+        integer(
+            "conversations",
+            "1",
+            "Conversations, each direction for itself.",
+            |row| row.conversations.into(),
+        ),
+    ]);
+    all
+}
+
+/// What the packets were, and what was no packet or could not be read.
+fn trace_packet_columns() -> Vec<Column<TraceRow>> {
+    vec![
         integer(
             "packets",
             "packets",
@@ -304,25 +347,34 @@ fn trace_columns() -> Vec<Column<TraceRow>> {
             "What was skipped because it could not be read.",
             |row| row.skipped.into(),
         ),
+    ]
+}
+
+/// When, for how long, and how much in that time.
+fn trace_time_columns() -> Vec<Column<TraceRow>> {
+    vec![
         number(
             "first_time_s",
             "s",
             "Time of the first packet, as in the capture.",
-            |row| row.first.into(),
+            |row: &TraceRow| row.first.into(),
         ),
         number("last_time_s", "s", "Time of the last packet.", |row| {
             row.last.into()
         }),
-    ];
-    all.extend([
-        number("duration_s", "s", "Time that rates are taken over: from --from, or the first packet, to --to, or the last.", |row: &TraceRow| {
-            Some(row.span.as_secs_f64()).into()
-        }),
-        number("throughput_bps", "bps", "8 × bytes of IP / duration.", |row| rate(row.counted.bytes, row.span).into()),
-        integer("interfaces", "1", "Interfaces.", |row| row.interfaces.into()),
-        integer("conversations", "1", "Conversations, each direction for itself.", |row| row.conversations.into()),
-    ]);
-    all
+        number(
+            "duration_s",
+            "s",
+            "Time that rates are taken over: from --from, or the first packet, to --to, or the last.",
+            |row| Some(row.span.as_secs_f64()).into(),
+        ),
+        number(
+            "throughput_bps",
+            "bps",
+            "8 × bytes of IP / duration.",
+            |row| rate(row.counted.bytes, row.span).into(),
+        ),
+    ]
 }
 
 fn interface_columns() -> Vec<Column<InterfaceRow>> {
@@ -371,10 +423,17 @@ fn interface_columns() -> Vec<Column<InterfaceRow>> {
 }
 
 fn conversation_columns() -> Vec<Column<ConversationRow>> {
-    fn since(later: Option<Time>, earlier: Option<Time>) -> Option<f64> {
-        Some(later?.saturating_since(earlier?).as_secs_f64())
-    }
-    let mut all = vec![
+    let mut all = conversation_identity_columns();
+    all.extend(conversation_volume_columns());
+    all.extend(conversation_tcp_columns());
+    all.extend(spans_columns!("gap", "Between packets", row: ConversationRow => row.way.gaps));
+    all.extend(spans_columns!("rtt", "From data seen once to their acknowledgement", row: ConversationRow => row.way.rtt));
+    all
+}
+
+/// Which conversation it is, where it was captured, and when.
+fn conversation_identity_columns() -> Vec<Column<ConversationRow>> {
+    vec![
         text(
             "conversation",
             "Name: protocol, source > destination.",
@@ -414,7 +473,13 @@ fn conversation_columns() -> Vec<Column<ConversationRow>> {
                     .into()
             },
         ),
-        integer("packets", "packets", "Packets.", |row| {
+    ]
+}
+
+/// Packets and bytes, their sizes and rates, and how many carry the mark of congestion.
+fn conversation_volume_columns() -> Vec<Column<ConversationRow>> {
+    vec![
+        integer("packets", "packets", "Packets.", |row: &ConversationRow| {
             row.way.packets.packets().into()
         }),
         integer(
@@ -455,26 +520,61 @@ fn conversation_columns() -> Vec<Column<ConversationRow>> {
                     .into()
             },
         ),
-    ];
-    all.extend([
-        integer("marked_packets", "packets", "Packets with CE.", |row: &ConversationRow| row.way.marked.into()),
-        integer("retransmitted_packets", "packets", "Segments with data that were seen before.", |row| row.way.retransmitted.into()),
-        integer("filled_packets", "packets", "Segments with data below the highest that were not seen before: reordered, or lost before the capture.", |row| {
-            row.way.filled.into()
+        integer("marked_packets", "packets", "Packets with CE.", |row| {
+            row.way.marked.into()
         }),
-        integer("duplicate_acks", "packets", "Acknowledgements that repeat the one before, with the same window, while data are unacknowledged (RFC 5681 section 2).", |row| {
-            row.way.duplicates.into()
-        }),
-        integer("resets", "packets", "Segments that reset the connection.", |row| row.way.resets.into()),
-        number("handshake_s", "s", "From the first SYN to the third segment of the handshake.", |row| {
-            since(row.way.handshake.2, row.way.handshake.0).into()
-        }),
-        number("handshake_answer_s", "s", "From the first SYN to its answer.", |row| since(row.way.handshake.1, row.way.handshake.0).into()),
-        number("handshake_confirm_s", "s", "From the answer to the third segment.", |row| since(row.way.handshake.2, row.way.handshake.1).into()),
-    ]);
-    all.extend(spans_columns!("gap", "Between packets", row: ConversationRow => row.way.gaps));
-    all.extend(spans_columns!("rtt", "From data seen once to their acknowledgement", row: ConversationRow => row.way.rtt));
-    all
+    ]
+}
+
+/// What TCP's segments say: repetitions, resets, and the times of the handshake.
+fn conversation_tcp_columns() -> Vec<Column<ConversationRow>> {
+    fn since(later: Option<Time>, earlier: Option<Time>) -> Option<f64> {
+        Some(later?.saturating_since(earlier?).as_secs_f64())
+    }
+    vec![
+        integer(
+            "retransmitted_packets",
+            "packets",
+            "Segments with data that were seen before.",
+            |row: &ConversationRow| row.way.retransmitted.into(),
+        ),
+        integer(
+            "filled_packets",
+            "packets",
+            "Segments with data below the highest that were not seen before: reordered, or lost before the capture.",
+            |row| row.way.filled.into(),
+        ),
+        integer(
+            "duplicate_acks",
+            "packets",
+            "Acknowledgements that repeat the one before, with the same window, while data are unacknowledged (RFC 5681 section 2).",
+            |row| row.way.duplicates.into(),
+        ),
+        integer(
+            "resets",
+            "packets",
+            "Segments that reset the connection.",
+            |row| row.way.resets.into(),
+        ),
+        number(
+            "handshake_s",
+            "s",
+            "From the first SYN to the third segment of the handshake.",
+            |row| since(row.way.handshake.2, row.way.handshake.0).into(),
+        ),
+        number(
+            "handshake_answer_s",
+            "s",
+            "From the first SYN to its answer.",
+            |row| since(row.way.handshake.1, row.way.handshake.0).into(),
+        ),
+        number(
+            "handshake_confirm_s",
+            "s",
+            "From the answer to the third segment.",
+            |row| since(row.way.handshake.2, row.way.handshake.1).into(),
+        ),
+    ]
 }
 
 fn path_columns() -> Vec<Column<PathRow>> {

@@ -3,7 +3,7 @@
 use super::ledger::Ledger;
 use super::stats::{FlowStats, LinkStats, NodeStats};
 use crate::read::analysis::Options;
-use crate::read::event::{Flow, Names, place};
+use crate::read::event::{Flow, Link, NONE, Names, place};
 use crate::read::moments::{Counts, Spans, rate};
 use crate::read::output::distribution::{self, Distribution};
 use crate::read::series::{Bin, Subject};
@@ -104,95 +104,123 @@ pub fn documented() -> Vec<TraceTable> {
     ]
 }
 
-/// The tables of what was read: lines, ignored lines and skips come from the reader.
+/// The tables of what was read; `read` are lines, ignored lines and skips, as the reader counts them.
 pub(super) fn tables(
     ledger: &mut Ledger,
     names: &Names,
     options: &Options,
-    (lines, ignored, skipped): (u64, u64, u64),
+    read: (u64, u64, u64),
 ) -> Result<Vec<TraceTable>> {
     let rates = rates(names, options)?;
     let (first, last) = (ledger.span.map(|s| s.0), ledger.span.map(|s| s.1));
     let begin = options.from.or(first).unwrap_or(Time::ZERO);
     let end = options.to.or(last).unwrap_or(begin);
     let span = end.saturating_since(begin);
-    let flows: Vec<FlowRow> = names
-        .flows
-        .iter()
-        .zip(&ledger.flows)
+    let rows = Rows {
+        flows: flow_rows(ledger, names, span),
+        links: link_rows(ledger, names, &rates, span),
+        nodes: node_rows(ledger, names, span),
+    };
+    let trace = trace_row(ledger, &rows, read, span);
+    let distributions = distributions(&rows);
+    let series = series_rows(ledger, &rows, begin, options);
+    Ok(vec![
+        TraceTable::new(TRACE, &trace_columns(), [trace]),
+        TraceTable::new(FLOWS, &flow_columns(), rows.flows),
+        TraceTable::new(LINKS, &link_columns(), rows.links),
+        TraceTable::new(NODES, &node_columns(), rows.nodes),
+        TraceTable::new(SERIES, &series_columns(), series),
+        distribution::table(distributions),
+    ])
+}
+
+/// The rows of what the trace names.
+struct Rows {
+    flows: Vec<FlowRow>,
+    links: Vec<LinkRow>,
+    nodes: Vec<NodeRow>,
+}
+
+fn flow_rows(ledger: &Ledger, names: &Names, span: Span) -> Vec<FlowRow> {
+    let flows = names.flows.iter().zip(&ledger.flows);
+    flows
         .map(|(flow, stats)| FlowRow {
             name: flow_name(flow),
             flow: flow.clone(),
             stats: stats.clone(),
             span,
         })
-        .collect();
+        .collect()
+}
+
+fn link_rows(
+    ledger: &Ledger,
+    names: &Names,
+    rates: &BTreeMap<u32, Rate>,
+    span: Span,
+) -> Vec<LinkRow> {
     let node_name = |node: Option<u32>| {
         let name = node.and_then(|node| names.nodes.get(place(node)));
         name.cloned().unwrap_or_default()
     };
-    let links: Vec<LinkRow> = names
-        .links
-        .iter()
-        .zip(&ledger.links)
-        .zip(0..)
-        .map(|((link, stats), at)| {
-            let given = rates.get(&at).map(|rate| (rate.as_bps_f64(), "given"));
-            LinkRow {
-                name: link.name.clone(),
-                from: node_name(Some(link.from)),
-                to: node_name(
-                    Some(link.to)
-                        .filter(|to| *to != super::super::event::NONE)
-                        .or(stats.to),
-                ),
-                rate: given.or_else(|| found_rate(stats).map(|rate| (rate, "found"))),
-                utilization: utilization(stats, rates.get(&at).copied(), span),
-                stats: stats.clone(),
-                span,
-            }
-        })
-        .collect();
-    let nodes: Vec<NodeRow> = names
-        .nodes
-        .iter()
-        .zip(&ledger.nodes)
+    let row = |((link, stats), at): ((&Link, &LinkStats), u32)| {
+        let given = rates.get(&at).copied();
+        let to = Some(link.to).filter(|to| *to != NONE).or(stats.to);
+        LinkRow {
+            name: link.name.clone(),
+            from: node_name(Some(link.from)),
+            to: node_name(to),
+            rate: match given {
+                Some(rate) => Some((rate.as_bps_f64(), "given")),
+                None => found_rate(stats).map(|rate| (rate, "found")),
+            },
+            utilization: utilization(stats, given, span),
+            stats: stats.clone(),
+            span,
+        }
+    };
+    let links = names.links.iter().zip(&ledger.links).zip(0..);
+    links.map(row).collect()
+}
+
+fn node_rows(ledger: &Ledger, names: &Names, span: Span) -> Vec<NodeRow> {
+    let nodes = names.nodes.iter().zip(&ledger.nodes);
+    nodes
         .map(|(name, stats)| NodeRow {
             name: name.clone(),
             stats: stats.clone(),
             span,
         })
-        .collect();
-    let all = |count: fn(&FlowStats) -> Counts| sum(flows.iter().map(|row| count(&row.stats)));
+        .collect()
+}
+
+/// The trace as a whole.
+fn trace_row(
+    ledger: &Ledger,
+    rows: &Rows,
+    (lines, ignored, skipped): (u64, u64, u64),
+    span: Span,
+) -> TraceRow {
+    let all = |count: fn(&FlowStats) -> Counts| sum(rows.flows.iter().map(|row| count(&row.stats)));
     let length = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-    let whole = TraceRow {
+    TraceRow {
         lines,
         events: ledger.events,
         ignored,
         skipped,
-        first,
-        last,
+        first: ledger.span.map(|s| s.0),
+        last: ledger.span.map(|s| s.1),
         span,
-        nodes: length(nodes.len()),
-        links: length(links.len()),
-        flows: length(flows.len()),
+        nodes: length(rows.nodes.len()),
+        links: length(rows.links.len()),
+        flows: length(rows.flows.len()),
         sent: all(sent),
         received: all(|flow| flow.received),
-        forwarded: sum(nodes.iter().map(|node| node.stats.forwarded)),
+        forwarded: sum(rows.nodes.iter().map(|node| node.stats.forwarded)),
         dropped: all(|flow| flow.dropped),
         lost: all(|flow| flow.lost),
         open: all(|flow| flow.open),
-    };
-    let distributions = distributions(&flows, &links, &nodes);
-    let series = series_rows(ledger, &flows, &links, &nodes, begin, options);
-    Ok(vec![
-        TraceTable::new(TRACE, &trace_columns(), [whole]),
-        TraceTable::new(FLOWS, &flow_columns(), flows),
-        TraceTable::new(LINKS, &link_columns(), links),
-        TraceTable::new(NODES, &node_columns(), nodes),
-        TraceTable::new(SERIES, &series_columns(), series),
-        distribution::table(distributions),
-    ])
+    }
 }
 
 /// The rates that were given, by number of the link.
@@ -265,40 +293,33 @@ fn sum(counts: impl Iterator<Item = Counts>) -> Counts {
     all
 }
 
-fn distributions(flows: &[FlowRow], links: &[LinkRow], nodes: &[NodeRow]) -> Vec<Distribution> {
+fn distributions(rows: &Rows) -> Vec<Distribution> {
     let mut all = Vec::new();
     let mut add = |subject, name: &str, quantity, spans: &Spans| {
         all.extend(distribution::of_spans(subject, name, quantity, spans));
     };
-    for flow in flows {
+    for flow in &rows.flows {
         add("flow", &flow.name, "delay", &flow.stats.delay);
         add("flow", &flow.name, "gap", &flow.stats.gaps);
         add("flow", &flow.name, "rtt", &flow.stats.rtt);
     }
-    for link in links {
+    for link in &rows.links {
         add("link", &link.name, "queueing", &link.stats.queueing);
         add("link", &link.name, "transit", &link.stats.transit);
     }
-    for node in nodes {
+    for node in &rows.nodes {
         add("node", &node.name, "processing", &node.stats.processing);
     }
-    for flow in flows {
+    for flow in &rows.flows {
         all.extend(distribution::of_sizes("flow", &flow.name, &flow.stats.sent));
     }
     all
 }
 
-fn series_rows(
-    ledger: &mut Ledger,
-    flows: &[FlowRow],
-    links: &[LinkRow],
-    nodes: &[NodeRow],
-    begin: Time,
-    options: &Options,
-) -> Vec<SeriesRow> {
+fn series_rows(ledger: &mut Ledger, rows: &Rows, begin: Time, options: &Options) -> Vec<SeriesRow> {
     let origin = options.from.map_or(Time::ZERO, |_| begin);
     let mut totals: BTreeMap<Subject, [Counts; 4]> = BTreeMap::new();
-    let rows = ledger.series.rows();
+    let bins = ledger.series.rows();
     let row = |((subject, number), bin): ((Subject, u64), Bin)| {
         let total = totals.entry(subject).or_default();
         for (sum, count) in
@@ -310,9 +331,9 @@ fn series_rows(
         }
         let (kind, name) = match subject {
             Subject::Trace => ("trace", String::new()),
-            Subject::Node(at) => ("node", nodes[place(at)].name.clone()),
-            Subject::Link(at) => ("link", links[place(at)].name.clone()),
-            Subject::Flow(at) => ("flow", flows[place(at)].name.clone()),
+            Subject::Node(at) => ("node", rows.nodes[place(at)].name.clone()),
+            Subject::Link(at) => ("link", rows.links[place(at)].name.clone()),
+            Subject::Flow(at) => ("flow", rows.flows[place(at)].name.clone()),
         };
         SeriesRow {
             time: origin.saturating_add(options.step.saturating_mul(number)),
@@ -323,7 +344,7 @@ fn series_rows(
             total: *total,
         }
     };
-    rows.into_iter().map(row).collect()
+    bins.into_iter().map(row).collect()
 }
 
 fn trace_columns() -> Vec<Column<TraceRow>> {
@@ -377,7 +398,19 @@ fn trace_columns() -> Vec<Column<TraceRow>> {
 }
 
 fn flow_columns() -> Vec<Column<FlowRow>> {
-    let mut all = vec![
+    let mut all = flow_identity_columns();
+    all.extend(flow_fate_columns());
+    all.extend(flow_volume_columns());
+    all.extend(spans_columns!("delay", "From the source's queue to the destination", row: FlowRow => row.stats.delay));
+    all.extend(flow_jitter_columns());
+    all.extend(spans_columns!("gap", "Between arrivals", row: FlowRow => row.stats.gaps));
+    all.extend(spans_columns!("rtt", "From data sent once to the arrival of their acknowledgement", row: FlowRow => row.stats.rtt));
+    all
+}
+
+/// Which flow it is, and when its packets were sent.
+fn flow_identity_columns() -> Vec<Column<FlowRow>> {
+    vec![
         text(
             "flow",
             "Name: number, kind, source > destination.",
@@ -404,7 +437,12 @@ fn flow_columns() -> Vec<Column<FlowRow>> {
             "Last packet sent, received or dropped.",
             |row| row.stats.active.map(|a| a.1.as_secs_f64()).into(),
         ),
-    ];
+    ]
+}
+
+/// What became of the packets.
+fn flow_fate_columns() -> Vec<Column<FlowRow>> {
+    let mut all = Vec::new();
     all.extend(counts_columns!("sent", "Sent by the source, or first seen.", row: FlowRow => sent(&row.stats)));
     all.extend(counts_columns!("received", "That arrived at the destination.", row: FlowRow => row.stats.received));
     all.extend(
@@ -430,9 +468,19 @@ fn flow_columns() -> Vec<Column<FlowRow>> {
             let sent = row.stats.sent.packets();
             (sent > 0).then(|| to_f64(gone) / to_f64(sent)).into()
         }),
-        integer("size_bytes_min", "bytes", "Least size sent.", |row| {
-            row.stats.sent.min().into()
-        }),
+    ]);
+    all
+}
+
+/// Sizes of the packets, and the rates at which they were sent and arrived.
+fn flow_volume_columns() -> Vec<Column<FlowRow>> {
+    vec![
+        integer(
+            "size_bytes_min",
+            "bytes",
+            "Least size sent.",
+            |row: &FlowRow| row.stats.sent.min().into(),
+        ),
         number("size_bytes_mean", "bytes", "Mean size sent.", |row| {
             row.stats.sent.mean().into()
         }),
@@ -448,18 +496,31 @@ fn flow_columns() -> Vec<Column<FlowRow>> {
             "8 × bytes received / duration.",
             |row| rate(row.stats.received.bytes, row.span).into(),
         ),
-    ]);
-    all.extend(spans_columns!("delay", "From the source's queue to the destination", row: FlowRow => row.stats.delay));
-    all.extend([
-        number("jitter_s_mean", "s", "Mean difference of the delays of consecutive packets: Σ |delay(i) − delay(i−1)| / (packets − 1).", |row: &FlowRow| {
-            row.stats.jitter_mean().into()
-        }),
-        number("jitter_rfc3550_s", "s", "Interarrival jitter of RFC 3550 section 6.4.1 at the end.", |row| row.stats.jitter.smoothed().into()),
-        number("jitter_rfc3550_s_max", "s", "The greatest that it was.", |row| row.stats.jitter.smoothed_max().into()),
-    ]);
-    all.extend(spans_columns!("gap", "Between arrivals", row: FlowRow => row.stats.gaps));
-    all.extend(spans_columns!("rtt", "From data sent once to the arrival of their acknowledgement", row: FlowRow => row.stats.rtt));
-    all
+    ]
+}
+
+/// How much the delay changed from packet to packet.
+fn flow_jitter_columns() -> Vec<Column<FlowRow>> {
+    vec![
+        number(
+            "jitter_s_mean",
+            "s",
+            "Mean difference of the delays of consecutive packets: Σ |delay(i) − delay(i−1)| / (packets − 1).",
+            |row: &FlowRow| row.stats.jitter_mean().into(),
+        ),
+        number(
+            "jitter_rfc3550_s",
+            "s",
+            "Interarrival jitter of RFC 3550 section 6.4.1 at the end.",
+            |row| row.stats.jitter.smoothed().into(),
+        ),
+        number(
+            "jitter_rfc3550_s_max",
+            "s",
+            "The greatest that it was.",
+            |row| row.stats.jitter.smoothed_max().into(),
+        ),
+    ]
 }
 
 fn link_columns() -> Vec<Column<LinkRow>> {
@@ -556,12 +617,6 @@ fn node_columns() -> Vec<Column<NodeRow>> {
 }
 
 fn series_columns() -> Vec<Column<SeriesRow>> {
-    fn mean((sum, count): (u128, u64)) -> Option<f64> {
-        (count > 0).then(|| wide_to_f64(sum) * 1e-12 / to_f64(count))
-    }
-    fn known(highest: u64) -> Option<u64> {
-        (highest > 0).then(|| highest - 1)
-    }
     let mut all = vec![
         number("time_s", "s", "Begin of the step.", |row: &SeriesRow| {
             Some(row.time.as_secs_f64()).into()
@@ -571,6 +626,18 @@ fn series_columns() -> Vec<Column<SeriesRow>> {
         }),
         text("name", "Which one.", |row| row.name.as_str().into()),
     ];
+    all.extend(series_step_columns());
+    all.extend(counts_columns!("sent_total", "Sent up to the end of the step.", row: SeriesRow => row.total[0]));
+    all.extend(counts_columns!("received_total", "Received up to the end of the step.", row: SeriesRow => row.total[1]));
+    all.extend(counts_columns!("forwarded_total", "Forwarded up to the end of the step.", row: SeriesRow => row.total[2]));
+    all.extend(counts_columns!("dropped_total", "Dropped up to the end of the step.", row: SeriesRow => row.total[3]));
+    all.extend(series_progress_columns());
+    all
+}
+
+/// What happened in the step: packets, bytes and rates.
+fn series_step_columns() -> Vec<Column<SeriesRow>> {
+    let mut all = Vec::new();
     all.extend(counts_columns!("sent", "Sent in the step.", row: SeriesRow => row.bin.sent));
     all.extend(
         counts_columns!("received", "Received in the step.", row: SeriesRow => row.bin.received),
@@ -601,11 +668,18 @@ fn series_columns() -> Vec<Column<SeriesRow>> {
             rate(row.bin.dropped.bytes, row.step).into()
         }),
     ]);
-    all.extend(counts_columns!("sent_total", "Sent up to the end of the step.", row: SeriesRow => row.total[0]));
-    all.extend(counts_columns!("received_total", "Received up to the end of the step.", row: SeriesRow => row.total[1]));
-    all.extend(counts_columns!("forwarded_total", "Forwarded up to the end of the step.", row: SeriesRow => row.total[2]));
-    all.extend(counts_columns!("dropped_total", "Dropped up to the end of the step.", row: SeriesRow => row.total[3]));
-    all.extend([
+    all
+}
+
+/// How long packets took, and how far the numbers of their data went.
+fn series_progress_columns() -> Vec<Column<SeriesRow>> {
+    fn mean((sum, count): (u128, u64)) -> Option<f64> {
+        (count > 0).then(|| wide_to_f64(sum) * 1e-12 / to_f64(count))
+    }
+    fn known(highest: u64) -> Option<u64> {
+        (highest > 0).then(|| highest - 1)
+    }
+    vec![
         number(
             "delay_s_mean",
             "s",
@@ -630,6 +704,5 @@ fn series_columns() -> Vec<Column<SeriesRow>> {
             "Highest sequence number that arrived in the step.",
             |row| known(row.bin.highest.1).into(),
         ),
-    ]);
-    all
+    ]
 }

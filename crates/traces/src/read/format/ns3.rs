@@ -11,6 +11,7 @@ use crate::read::event::{Event, Flow, Grammar, Link, Lookup, NONE, Names, What, 
 use crate::read::form::{Content, Form};
 use crate::read::input::{Fault, excerpt};
 use crate::read::number::{integer, seconds};
+use sojourn_units::Time;
 
 pub(crate) const FORM: Form = Form {
     name: "ns3",
@@ -85,32 +86,12 @@ struct Packet<'a> {
 
 impl Grammar for Ns3 {
     fn parse(&mut self, line: &[u8]) -> Result<Option<Event>, Fault> {
-        let (what, rest) = match line {
-            [b'+', b' ', rest @ ..] => (What::Enqueue, rest),
-            [b'-', b' ', rest @ ..] => (What::Dequeue, rest),
-            [b'r', b' ', rest @ ..] => (What::Receive, rest),
-            [b'd', b' ', rest @ ..] => (What::Drop, rest),
-            [b't', b' ', rest @ ..] => (What::Transmit, rest),
-            [] | [b'#', ..] => {
-                return Ok(None);
-            }
-            other => {
-                return Err(Fault::new(format!(
-                    "a line begins with +, -, r, d or t, not as {}",
-                    excerpt(other)
-                )));
-            }
+        let Some((what, rest)) = happening(line)? else {
+            return Ok(None);
         };
         let (time_text, rest) = word(rest);
         let (context, rest) = word(rest);
-        let digits = time_text.strip_suffix(b"s").unwrap_or(time_text);
-        let digits = digits.strip_prefix(b"+").unwrap_or(digits);
-        let time = seconds(digits).ok_or_else(|| {
-            Fault::new(format!(
-                "time: {} is not a time in seconds from 0 on",
-                excerpt(time_text)
-            ))
-        })?;
+        let time = time(time_text)?;
         let Some(context) = Context::parse(context) else {
             return Err(Fault::new(format!(
                 "context: {} is not /NodeList/NODE/DeviceList/DEVICE/...",
@@ -120,62 +101,13 @@ impl Grammar for Ns3 {
         let Some(packet) = packet(rest)? else {
             return Ok(None);
         };
-        let node = match self.nodes.get(context.node) {
-            Some(node) => *node,
-            None => {
-                let node = self.names.add_node(text(context.node));
-                self.nodes.insert(context.node.into(), node);
-                node
-            }
-        };
+        let node = self.node(&context);
         let link = match what {
             What::Receive => NONE,
-            _ => match self.links.get(context.device) {
-                Some(link) => *link,
-                None => {
-                    let name = match context.number {
-                        [] => text(context.node),
-                        number => format!("{}/{}", text(context.node), text(number)),
-                    };
-                    let (from, to) = (node, NONE);
-                    let link = self.names.add_link(Link { name, from, to });
-                    self.links.insert(context.device.into(), link);
-                    link
-                }
-            },
+            _ => self.link(&context, node),
         };
-        let kind = kind(packet.protocol);
-        let (source, destination) = packet.ends();
-        flow_key(&mut self.key, packet.protocol, &source, &destination);
-        let flow = match self.flows.get(&self.key) {
-            Some(flow) => *flow,
-            None => {
-                let mut back = Vec::new();
-                flow_key(&mut back, packet.protocol, &destination, &source);
-                let flow = self.names.add_flow(Flow {
-                    id: kind.clone(),
-                    kind,
-                    source: text(&source),
-                    destination: text(&destination),
-                    source_node: None,
-                    destination_node: None,
-                    reverse: self.flows.get(&back).copied(),
-                });
-                self.flows.insert(self.key.clone(), flow);
-                self.rounds.push(Default::default());
-                flow
-            }
-        };
-        let tcp = tcp(packet.behind);
-        let (mut start, mut end, mut acknowledged) = (0, 0, 0);
-        if let Some(tcp) = &tcp {
-            let rounds = &mut self.rounds[place(flow)];
-            start = rounds[0].next(tcp.sequence);
-            end = start + tcp.carries;
-            if tcp.acknowledges {
-                acknowledged = rounds[1].next(tcp.acknowledgement);
-            }
-        }
+        let flow = self.flow(&packet);
+        let data = self.data(flow, packet.behind);
         Ok(Some(Event {
             time,
             what,
@@ -184,9 +116,9 @@ impl Grammar for Ns3 {
             uid: packet.identity(),
             flow,
             size: packet.size,
-            start,
-            end,
-            acknowledged,
+            start: data.start,
+            end: data.end,
+            acknowledged: data.acknowledged,
             marked: packet.marked,
         }))
     }
@@ -194,6 +126,113 @@ impl Grammar for Ns3 {
     fn names(&self) -> &Names {
         &self.names
     }
+}
+
+/// Numbers of TCP's data as [`Event`] has them: what a packet carries, and what it acknowledges.
+#[derive(Default)]
+struct Data {
+    start: u64,
+    end: u64,
+    acknowledged: u64,
+}
+
+impl Ns3 {
+    /// The number of a node, which it gets when it is first seen.
+    fn node(&mut self, context: &Context<'_>) -> u32 {
+        if let Some(node) = self.nodes.get(context.node) {
+            return *node;
+        }
+        let node = self.names.add_node(text(context.node));
+        self.nodes.insert(context.node.into(), node);
+        node
+    }
+
+    /// The number of the link that a device of a node sends on.
+    fn link(&mut self, context: &Context<'_>, node: u32) -> u32 {
+        if let Some(link) = self.links.get(context.device) {
+            return *link;
+        }
+        let name = match context.number {
+            [] => text(context.node),
+            number => format!("{}/{}", text(context.node), text(number)),
+        };
+        let (from, to) = (node, NONE);
+        let link = self.names.add_link(Link { name, from, to });
+        self.links.insert(context.device.into(), link);
+        link
+    }
+
+    /// The number of the flow of a packet.
+    fn flow(&mut self, packet: &Packet<'_>) -> u32 {
+        let (source, destination) = packet.ends();
+        flow_key(&mut self.key, packet.protocol, &source, &destination);
+        if let Some(flow) = self.flows.get(&self.key) {
+            return *flow;
+        }
+        let mut back = Vec::new();
+        flow_key(&mut back, packet.protocol, &destination, &source);
+        let kind = kind(packet.protocol);
+        let flow = self.names.add_flow(Flow {
+            id: kind.clone(),
+            kind,
+            source: text(&source),
+            destination: text(&destination),
+            source_node: None,
+            destination_node: None,
+            reverse: self.flows.get(&back).copied(),
+        });
+        self.flows.insert(self.key.clone(), flow);
+        self.rounds.push(Default::default());
+        flow
+    }
+
+    /// What the headers behind that of IP say of TCP's data; zeros where there is no TCP.
+    fn data(&mut self, flow: u32, headers: &[u8]) -> Data {
+        let Some(tcp) = tcp(headers) else {
+            return Data::default();
+        };
+        let [sequence, acknowledgement] = &mut self.rounds[place(flow)];
+        let start = sequence.next(tcp.sequence);
+        let acknowledged = match tcp.acknowledges {
+            true => acknowledgement.next(tcp.acknowledgement),
+            false => 0,
+        };
+        Data {
+            start,
+            end: start + tcp.carries,
+            acknowledged,
+        }
+    }
+}
+
+/// What the letter at the begin of a line says, and the rest of the line; `None` of an empty line or a comment.
+fn happening(line: &[u8]) -> Result<Option<(What, &[u8])>, Fault> {
+    Ok(match line {
+        [b'+', b' ', rest @ ..] => Some((What::Enqueue, rest)),
+        [b'-', b' ', rest @ ..] => Some((What::Dequeue, rest)),
+        [b'r', b' ', rest @ ..] => Some((What::Receive, rest)),
+        [b'd', b' ', rest @ ..] => Some((What::Drop, rest)),
+        [b't', b' ', rest @ ..] => Some((What::Transmit, rest)),
+        [] | [b'#', ..] => None,
+        other => {
+            return Err(Fault::new(format!(
+                "a line begins with +, -, r, d or t, not as {}",
+                excerpt(other)
+            )));
+        }
+    })
+}
+
+/// A time in seconds; ns-3 may write a sign before it and the unit behind it.
+fn time(text: &[u8]) -> Result<Time, Fault> {
+    let digits = text.strip_suffix(b"s").unwrap_or(text);
+    let digits = digits.strip_prefix(b"+").unwrap_or(digits);
+    seconds(digits).ok_or_else(|| {
+        Fault::new(format!(
+            "time: {} is not a time in seconds from 0 on",
+            excerpt(text)
+        ))
+    })
 }
 
 /// Where something happened.

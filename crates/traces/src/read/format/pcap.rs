@@ -5,7 +5,10 @@
 
 use crate::read::form::{Content, Form, Layout, no_line};
 use crate::read::input::{At, Fault, Input, LONGEST};
-use pcap_parser::pcapng::{Block, PcapNGOption, parse_block_be, parse_block_le};
+use pcap_parser::pcapng::{
+    Block, EnhancedPacketBlock, InterfaceDescriptionBlock, PcapNGOption, parse_block_be,
+    parse_block_le,
+};
 use pcap_parser::{PcapHeader, parse_pcap_header};
 use sojourn_scenario::error::{LabError, Result};
 
@@ -98,7 +101,6 @@ enum Kind {
 enum Taken {
     Packet(Record),
     Other,
-    End,
 }
 
 impl Capture {
@@ -233,33 +235,33 @@ impl Capture {
                 Kind::Pcapng => self.block(),
             }?;
             match taken {
-                Taken::End => return Ok(None),
-                Taken::Other => {}
-                Taken::Packet(record) => return Ok(Some(record)),
+                None => return Ok(None),
+                Some(Taken::Other) => {}
+                Some(Taken::Packet(record)) => return Ok(Some(record)),
             }
         }
     }
 
-    /// The file cannot be followed from here on.
-    fn lost(&mut self, problem: String) -> Result<Taken> {
+    /// The file cannot be followed from here on: nothing more comes of it.
+    fn lost<T>(&mut self, problem: String) -> Result<Option<T>> {
         let fault = Fault {
             problem,
             remedy: "with --lenient, what comes before is analysed",
         };
         let here = self.input.here();
         self.input.skip_or(&fault, here)?;
-        Ok(Taken::End)
+        Ok(None)
     }
 
-    /// A record of a pcap file.
-    fn record(&mut self, modified: bool) -> Result<Taken> {
+    /// A record of a pcap file; `None` at its end.
+    fn record(&mut self, modified: bool) -> Result<Option<Taken>> {
         let header = match modified {
             true => MODIFIED_HEADER,
             false => RECORD_HEADER,
         };
         let found = self.input.fill(header)?;
         if found == 0 {
-            return Ok(Taken::End);
+            return Ok(None);
         }
         if found < header {
             return self.lost(format!(
@@ -297,25 +299,43 @@ impl Capture {
         let byte = self.input.position();
         self.input.take(header + size);
         match checked {
-            Ok(time) => Ok(Taken::Packet(Record {
+            Ok(time) => Ok(Some(Taken::Packet(Record {
                 time,
                 byte,
                 interface: 0,
                 length,
                 dropped: 0,
-            })),
+            }))),
             Err(fault) => {
                 self.input.skip_or(&fault, At::Byte(byte))?;
-                Ok(Taken::Other)
+                Ok(Some(Taken::Other))
             }
         }
     }
 
-    /// A block of a pcapng file.
-    fn block(&mut self) -> Result<Taken> {
+    /// A block of a pcapng file; `None` at its end.
+    fn block(&mut self) -> Result<Option<Taken>> {
+        let Some(size) = self.next_block()? else {
+            return Ok(None);
+        };
+        let taken = match self.read_block(size) {
+            Ok(taken) => taken,
+            Err(fault) => {
+                let here = self.input.here();
+                self.input.skip_or(&fault, here)?;
+                Taken::Other
+            }
+        };
+        self.input.take(size);
+        Ok(Some(taken))
+    }
+
+    /// Brings the next block into sight, with the order of bytes of a section that it begins, and says how many bytes it has; `None`
+    /// where no block follows.
+    fn next_block(&mut self) -> Result<Option<usize>> {
         let found = self.input.fill(SHORTEST)?;
         if found == 0 {
-            return Ok(Taken::End);
+            return Ok(None);
         }
         if found < SHORTEST {
             return self.lost(format!(
@@ -347,57 +367,46 @@ impl Capture {
                 "a block has {size} bytes, here are {found}: the capture was cut off"
             ));
         }
-        let bytes = self.input.ahead(size);
-        let trailer = number(bytes, size - 4, self.big_endian);
+        let trailer = number(self.input.ahead(size), size - 4, self.big_endian);
         if trailer != length {
             return self.lost(format!(
                 "a block has {length} bytes by its beginning and {trailer} by its end"
             ));
         }
+        Ok(Some(size))
+    }
+
+    /// Reads the block of `size` bytes that is ahead.
+    fn read_block(&mut self, size: usize) -> std::result::Result<Taken, Fault> {
+        let bytes = self.input.ahead(size);
         let parsed = match self.big_endian {
             true => parse_block_be(bytes),
             false => parse_block_le(bytes),
         };
-        let result = match parsed {
-            Ok((_, block)) => {
-                let (interfaces, big) = (&mut self.interfaces, self.big_endian);
-                read(&block, interfaces, (self.first, big), &mut self.data)
-            }
-            Err(_) => Err(Fault::new(format!(
-                "a block of type {} and {length} bytes cannot be read",
+        let Ok((_, block)) = parsed else {
+            return Err(Fault::new(format!(
+                "a block of type {} and {size} bytes cannot be read",
                 number(bytes, 0, self.big_endian)
-            ))),
+            )));
         };
-        let result = match result {
-            Ok(Read::Packet { record, time }) => {
+        let (interfaces, big) = (&mut self.interfaces, self.big_endian);
+        match read(&block, interfaces, (self.first, big), &mut self.data)? {
+            Read::Packet { record, time } => {
                 let captured = u32::try_from(self.data.len()).unwrap_or(u32::MAX);
                 let byte = self.input.position();
-                let checked = checked(time, captured, record.length);
-                checked.map(|time| {
-                    Taken::Packet(Record {
-                        time,
-                        byte,
-                        ..record
-                    })
-                })
+                let time = checked(time, captured, record.length)?;
+                Ok(Taken::Packet(Record {
+                    time,
+                    byte,
+                    ..record
+                }))
             }
-            Ok(Read::Known) => Ok(Taken::Other),
-            Ok(Read::Ignored) => {
+            Read::Known => Ok(Taken::Other),
+            Read::Ignored => {
                 self.ignored += 1;
                 Ok(Taken::Other)
             }
-            Err(fault) => Err(fault),
-        };
-        let taken = match result {
-            Ok(taken) => taken,
-            Err(fault) => {
-                let here = self.input.here();
-                self.input.skip_or(&fault, here)?;
-                Taken::Other
-            }
-        };
-        self.input.take(size);
-        Ok(taken)
+        }
     }
 }
 
@@ -424,14 +433,6 @@ fn read(
     (first, big_endian): (usize, bool),
     data: &mut Vec<u8>,
 ) -> std::result::Result<Read, Fault> {
-    let place = |id: u32, known: usize| {
-        let place = usize::try_from(id)
-            .unwrap_or(usize::MAX)
-            .saturating_add(first);
-        (place < known)
-            .then_some(place)
-            .ok_or_else(|| Fault::new(format!("interface {id} has no description before")))
-    };
     match block {
         Block::SectionHeader(_) => Ok(Read::Known),
         Block::InterfaceDescription(description) => {
@@ -440,38 +441,15 @@ fn read(
                     "there are more than {MOST_INTERFACES} interfaces"
                 )));
             }
-            interfaces.push(Interface {
-                name: description
-                    .if_name()
-                    .and_then(|name| name.ok())
-                    .unwrap_or_default()
-                    .to_owned(),
-                description: description
-                    .if_description()
-                    .and_then(|text| text.ok())
-                    .unwrap_or_default()
-                    .to_owned(),
-                link_type: description.linktype.0,
-                speed: eight(&description.options, IF_SPEED, big_endian).map(u64::from_ne_bytes),
-                dropped: None,
-                units: units(description.if_tsresol)?,
-                offset: eight(&description.options, IF_TSOFFSET, big_endian)
-                    .map_or(0, i64::from_ne_bytes),
-            });
+            interfaces.push(described(description, big_endian)?);
             Ok(Read::Known)
         }
         Block::EnhancedPacket(packet) => {
-            let at = place(packet.if_id, interfaces.len())?;
-            let ticks = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
-            let captured = usize::try_from(packet.caplen).unwrap_or(usize::MAX);
-            let bytes = packet.data.get(..captured).ok_or_else(|| {
-                Fault::new(format!(
-                    "a packet claims {captured} bytes, its block has {}",
-                    packet.data.len()
-                ))
-            })?;
+            let at = interface_place(packet.if_id, first, interfaces)?;
+            let bytes = captured(packet)?;
             data.clear();
             data.extend_from_slice(bytes);
+            let ticks = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
             Ok(Read::Packet {
                 time: instant(ticks, &interfaces[at]),
                 record: Record {
@@ -489,7 +467,7 @@ fn read(
             remedy: "with --lenient, it is left out",
         }),
         Block::InterfaceStatistics(statistics) => {
-            let at = place(statistics.if_id, interfaces.len())?;
+            let at = interface_place(statistics.if_id, first, interfaces)?;
             let dropped = eight(&statistics.options, ISB_IFDROP, big_endian);
             let dropped = dropped.map(u64::from_ne_bytes);
             interfaces[at].dropped = dropped.or(interfaces[at].dropped);
@@ -497,6 +475,52 @@ fn read(
         }
         _ => Ok(Read::Ignored),
     }
+}
+
+/// The interface of a description.
+fn described(
+    description: &InterfaceDescriptionBlock<'_>,
+    big_endian: bool,
+) -> std::result::Result<Interface, Fault> {
+    let options = &description.options;
+    let speed = eight(options, IF_SPEED, big_endian);
+    let offset = eight(options, IF_TSOFFSET, big_endian);
+    let name = description.if_name().and_then(|name| name.ok());
+    let text = description.if_description().and_then(|text| text.ok());
+    Ok(Interface {
+        name: name.unwrap_or_default().to_owned(),
+        description: text.unwrap_or_default().to_owned(),
+        link_type: description.linktype.0,
+        speed: speed.map(u64::from_ne_bytes),
+        dropped: None,
+        units: units(description.if_tsresol)?,
+        offset: offset.map_or(0, i64::from_ne_bytes),
+    })
+}
+
+/// The place of the interface that a section, whose first one is `first`, calls `id`.
+fn interface_place(
+    id: u32,
+    first: usize,
+    interfaces: &[Interface],
+) -> std::result::Result<usize, Fault> {
+    let place = usize::try_from(id)
+        .unwrap_or(usize::MAX)
+        .saturating_add(first);
+    (place < interfaces.len())
+        .then_some(place)
+        .ok_or_else(|| Fault::new(format!("interface {id} has no description before")))
+}
+
+/// What was captured of a packet.
+fn captured<'a>(packet: &EnhancedPacketBlock<'a>) -> std::result::Result<&'a [u8], Fault> {
+    let captured = usize::try_from(packet.caplen).unwrap_or(usize::MAX);
+    packet.data.get(..captured).ok_or_else(|| {
+        Fault::new(format!(
+            "a packet claims {captured} bytes, its block has {}",
+            packet.data.len()
+        ))
+    })
 }
 
 /// The eight bytes of an option, in the order of this machine.
