@@ -8,8 +8,9 @@ use sojourn_sim::topology::Graph;
 use sojourn_sim::{AgentSpec, DenseSpec, GroupSpec, MemberSpec, NetworkSpec, Stay, TreeSpec};
 use sojourn_traffic::media::{self, RTP};
 use sojourn_traffic::srm::{self, SRM};
+use sojourn_traffic::workload;
 use sojourn_traffic::{BuiltFlow, Endpoint, FlowBuilder, FlowRequest};
-use sojourn_units::{Bytes, ParamError, Time};
+use sojourn_units::{Bytes, ParamError, ParamValue, Spec, SpecValue, Time};
 
 use super::parts::{Compiled, FlowInfo, GroupInfo, MemberInfo, Place, unknown};
 
@@ -182,9 +183,10 @@ pub(super) fn session_width(
     u32::try_from(width).ok()
 }
 
-/// The arguments of a flow whose packets are without what links add to them, where that is something: headers are given as they are on the wire.
+/// The arguments of a flow whose packets are without what links add to them, where that is something: headers are given as they are on
+/// the wire. Those of a workload stand in the specification of its transport.
 fn without_link_header(
-    args: &[(String, String)],
+    (kind, args): (&str, &[(String, String)]),
     built: &BuiltFlow,
     link_header: u32,
 ) -> Option<Vec<(String, String)>> {
@@ -195,9 +197,21 @@ fn without_link_header(
     let (_, headers) = pairs.find(|(key, _)| *key == "headers")?;
     let headers = headers.parse::<Bytes>().ok()?.get();
     let left = Bytes::new(headers.saturating_sub(link_header.into()));
-    let others = args.iter().filter(|(key, _)| key != "headers").cloned();
-    let own = ("headers".to_owned(), left.to_string());
-    Some(others.chain([own]).collect())
+    if workload::find(kind).is_none() {
+        return Some(with(args, "headers", left.to_string()));
+    }
+    let mut workload = built.parts.iter().flat_map(|(_, part)| &part.pairs);
+    let (_, tcp) = workload.find(|(key, _)| *key == "tcp")?;
+    let mut tcp = Spec::parse_text(tcp).ok()?;
+    tcp.args.retain(|(key, _)| key != "headers");
+    tcp = tcp.with("headers", SpecValue::Text(left.to_string()));
+    Some(with(args, "tcp", format!("({tcp})")))
+}
+
+/// The arguments with another value of a key.
+fn with(args: &[(String, String)], key: &str, value: String) -> Vec<(String, String)> {
+    let others = args.iter().filter(|(other, _)| other != key).cloned();
+    others.chain([(key.to_owned(), value)]).collect()
 }
 
 /// The endpoints of a flow: of a session over a group, those of its members too. Links add `link_header` bytes to its packets.
@@ -224,7 +238,7 @@ pub(super) fn build(
         }
     };
     let built = build(&flow.args)?;
-    match without_link_header(&flow.args, &built.0, link_header) {
+    match without_link_header((&flow.kind, &flow.args), &built.0, link_header) {
         Some(args) => build(&args),
         None => Ok(built),
     }

@@ -307,3 +307,31 @@ step = "500ms"
     assert!(last("tfrc-1", "srtt_s") > 0.03);
     assert!(last("tfrc-1", "sent_pps") > 1.0);
 }
+
+#[test]
+fn a_workload_runs_where_links_add_headers() {
+    for spec in [
+        "workload sizes=(fixed bytes=10kB) interval=200ms",
+        "request_response think=100ms",
+        "web think=100ms tcp=(cubic headers=54B)",
+        "dash segment=1s buffer=5s reservoir=1s resume=1s",
+    ] {
+        let headers = |header: u64| {
+            let text = format!(
+                "flows = [\"{spec}\"]\n[wire]\nlink_header = {header}\n[run]\nduration = \"3s\"\nwarmup = \"1s\"\n"
+            );
+            let document = Document::parse(&text, "t.toml").unwrap();
+            let scenario = Scenario::from_document(&document).unwrap();
+            let resolved = scenario.resolve().unwrap();
+            let compiled = sojourn_run::compile::compile(&resolved, 0)
+                .unwrap_or_else(|error| panic!("{spec}: {error}"));
+            assert!(run::run(&scenario, 0).unwrap().flows[0].delivered_packets > 0);
+            let parts = &compiled.flows[0].parts;
+            let mut pairs = parts.iter().flat_map(|(_, part)| &part.pairs);
+            let (_, headers) = pairs.find(|(key, _)| *key == "headers").unwrap();
+            headers.parse::<sojourn_units::Bytes>().unwrap().get()
+        };
+        // Packets are as long on the wire as they were: what links add, the flow leaves out.
+        assert_eq!(headers(0), headers(18) + 18, "{spec}");
+    }
+}

@@ -217,6 +217,9 @@ mod tests {
         assert_eq!(find(line), Ok(Format::Ns2));
         let line = b"+ 2 /NodeList/0/DeviceList/0/$ns3::PointToPointNetDevice/TxQueue/Enqueue x\n";
         assert_eq!(find(line), Ok(Format::Ns3));
+        // As long as a line of ns-2.
+        let line = b"+ 0.1 /NodeList/0/DeviceList/1/$ns3::PointToPointNetDevice/TxQueue/Enqueue ns3::PppHeader (Point-to-Point Protocol: IP (0x0021)) ns3::Ipv4Header (tos 0x0 ttl 64)\n";
+        assert_eq!(find(line), Ok(Format::Ns3));
     }
 
     #[test]

@@ -17,7 +17,11 @@ pub(crate) const FORM: Form = Form {
     name: "ns2",
     title: "a trace of ns-2",
     begins: &[],
-    has_line: |fields| fields[0].len() == 1 && fields.len() >= 12 && seconds(fields[1]).is_some(),
+    // Lines of ns-3's traces are as long, and have a path where these have a node.
+    has_line: |fields| {
+        let path = fields[2].starts_with(b"/");
+        fields[0].len() == 1 && fields.len() >= FIELDS && !path && seconds(fields[1]).is_some()
+    },
     content: Content::Events(|| Box::new(Ns2::default())),
 };
 
