@@ -117,9 +117,11 @@ fn follow() -> io::Result<Recipe> {
     let outcome = "crates/results/src/outcome.rs";
     recipe.add_block(outcome, "    pub jitter_sum: u128,\n")?;
     let run = "crates/run/src/run.rs";
-    let jitter = "            jitter_sum: counts.jitter_sum,\n";
-    recipe.add_block(run, &format!("\n{jitter}"))?;
-    recipe.add_block(run, &format!("    {jitter}"))?;
+    // Those of flows, and those of members of groups.
+    for indent in [8, 16] {
+        let jitter = "jitter_sum: counts.jitter_sum,\n";
+        recipe.add_block(run, &format!("\n{:indent$}{jitter}", ""))?;
+    }
     let columns = "crates/results/src/columns/flows.rs";
     let last = "\"Sum of the differences of the delays of consecutive packets.\";\n";
     recipe.add_block(columns, last)?;
