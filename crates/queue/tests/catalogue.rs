@@ -5,7 +5,7 @@ mod support;
 
 use proptest::prelude::*;
 use sojourn_queue::aqm::{Aqm, Cx, Meta, Verdict, View};
-use sojourn_queue::registry::{self, SpecError, build_port, catalogue, find, resolve};
+use sojourn_queue::registry::{SpecError, build_port, catalogue, find, resolve};
 use sojourn_queue::scheduler::{Scheduler, SchedulerCx};
 use sojourn_queue::store::{Held, List};
 use sojourn_queue::{
