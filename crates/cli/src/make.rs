@@ -7,7 +7,7 @@ use crate::output::say;
 use indicatif::{ProgressBar, ProgressStyle};
 use sojourn_results::outcome::RunOutcome;
 use sojourn_results::{Hold, ResultSet};
-use sojourn_scenario::model::Scenario;
+use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::{Executed, Options, Progress, Shard, Study, execute};
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) fn make(
     command: String,
     shard: Option<Shard>,
     args: &MakeArgs,
-    runner: impl Fn(&Scenario, u64) -> Result<RunOutcome, LabError> + Sync,
+    runner: impl Fn(&Resolved, u64) -> Result<RunOutcome, LabError> + Sync,
 ) -> Result<Made, Failure> {
     if out.is_none() && args.fresh {
         return Err(LabError::new(

@@ -15,6 +15,7 @@ use sojourn_run::run::run_unless;
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
 use sojourn_scenario::reader::Reading;
+use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::rerun::rerun as run_again;
 use sojourn_study::study::{Options, Progress, Study, execute};
@@ -229,7 +230,7 @@ pub(crate) fn rerun(
             cancel: Some(&control.cancel),
             ..Options::default()
         };
-        let runner = |scenario: &Scenario, number| run_unless(scenario, number, &control.cancel);
+        let runner = |scenario: &Resolved, number| run_unless(scenario, number, &control.cancel);
         run_again(&directory, runner, out.as_deref(), options)
     })?;
     Ok((
@@ -277,7 +278,7 @@ fn finish(
             cancel: Some(&control.cancel),
             ..Options::default()
         };
-        let runner = |scenario: &Scenario, number| run_unless(scenario, number, &control.cancel);
+        let runner = |scenario: &Resolved, number| run_unless(scenario, number, &control.cancel);
         let executed = execute(&study, runner, how.out.as_deref(), options)?;
         match (executed.results, executed.failures.into_iter().next()) {
             (Some(results), None) => Ok((results, executed.repaired)),
@@ -310,7 +311,7 @@ fn one_run(
     control: &Control,
 ) -> Result<ResultSet, LabError> {
     let manifest = Study::single(scenario).manifest(&how.command)?;
-    let outcome = run_unless(scenario, number, &control.cancel)?;
+    let outcome = run_unless(&scenario.resolve()?, number, &control.cancel)?;
     Ok(ResultSet::new(manifest, vec![Run { point: 0, outcome }]))
 }
 

@@ -7,6 +7,7 @@ use crate::network::{Capacity, LabNetwork};
 use crate::series::Recorder;
 use sojourn_queue::account::FlowAccount;
 use sojourn_results::outcome::{FlowOutcome, QueueOutcome, Reception, RunOutcome, TransferOutcome};
+use sojourn_scenario::Resolved;
 use sojourn_scenario::error::{LabError, LabErrorKind};
 use sojourn_scenario::model::Scenario;
 use sojourn_sim::topology::Role;
@@ -25,15 +26,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # Errors
 /// If the scenario cannot be compiled or a flow cannot reach its receiver.
 pub fn run(scenario: &Scenario, replication: u64) -> Result<RunOutcome, LabError> {
-    run_traced(scenario, replication, |_| NoTrace).map(|(outcome, _)| outcome)
+    run_resolved(&scenario.resolve()?, replication)
 }
 
-/// As [`run`], but ends within a fraction of a second once `stop` is true.
+/// As [`run`], for a scenario that was resolved: once for all its replications.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_resolved(scenario: &Resolved, replication: u64) -> Result<RunOutcome, LabError> {
+    run_unless(scenario, replication, &AtomicBool::new(false))
+}
+
+/// As [`run_resolved`], but ends within a fraction of a second once `stop` is true.
 ///
 /// # Errors
 /// As [`run`], and when it was stopped.
 pub fn run_unless(
-    scenario: &Scenario,
+    scenario: &Resolved,
     replication: u64,
     stop: &AtomicBool,
 ) -> Result<RunOutcome, LabError> {
@@ -49,7 +58,8 @@ pub fn run_traced<T: Tracer>(
     replication: u64,
     tracer: impl FnOnce(&Compiled) -> T,
 ) -> Result<(RunOutcome, T), LabError> {
-    run_traced_unless(scenario, replication, tracer, &AtomicBool::new(false))
+    let resolved = scenario.resolve()?;
+    run_traced_unless(&resolved, replication, tracer, &AtomicBool::new(false))
 }
 
 /// As [`run_traced`], but ends within a fraction of a second once `stop` is true.
@@ -57,7 +67,7 @@ pub fn run_traced<T: Tracer>(
 /// # Errors
 /// As [`run`], and when it was stopped.
 pub fn run_traced_unless<T: Tracer>(
-    scenario: &Scenario,
+    scenario: &Resolved,
     replication: u64,
     tracer: impl FnOnce(&Compiled) -> T,
     stop: &AtomicBool,
@@ -66,14 +76,14 @@ pub fn run_traced_unless<T: Tracer>(
 }
 
 fn run_in_slices<T: Tracer>(
-    scenario: &Scenario,
+    scenario: &Resolved,
     replication: u64,
     tracer: impl FnOnce(&Compiled) -> T,
     stop: &AtomicBool,
     mut slices: Slices,
 ) -> Result<(RunOutcome, T), LabError> {
     let stopped = || stop.load(Ordering::Relaxed);
-    let compiled = compile(&scenario.resolve()?, replication)?;
+    let compiled = compile(scenario, replication)?;
     let tracer = tracer(&compiled);
     let Compiled {
         network,
@@ -139,7 +149,7 @@ fn run_in_slices<T: Tracer>(
 
 /// Does a step of a run; a panic in it becomes an error that says everything that repeats it.
 fn caught<T: Tracer, R>(
-    scenario: &Scenario,
+    scenario: &Resolved,
     replication: u64,
     network: &mut LabNetwork<T>,
     step: impl FnOnce(&mut LabNetwork<T>) -> R,
@@ -224,7 +234,7 @@ fn interrupted(at: Time) -> LabError {
 }
 
 /// The error of a run that a bug of Sojourn stopped.
-pub fn bug(scenario: &Scenario, replication: u64, at: Option<Time>, text: &str) -> LabError {
+pub fn bug(scenario: &Resolved, replication: u64, at: Option<Time>, text: &str) -> LabError {
     let at = at.map_or_else(String::new, |time| {
         format!(" at simulated time {}", time.since(Time::ZERO))
     });
@@ -249,7 +259,7 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
-fn build_error(scenario: &Scenario, error: &BuildError) -> LabError {
+fn build_error(scenario: &Resolved, error: &BuildError) -> LabError {
     let kind = match error {
         BuildError::Duplicate { .. } => LabErrorKind::Contradiction,
         _ => LabErrorKind::Unreachable,
@@ -636,7 +646,7 @@ mod tests {
                     longest: length,
                     hops: 0,
                 };
-                run_in_slices(&scenario, 0, |_| NoTrace, &never, slices)
+                run_in_slices(&scenario.resolve().unwrap(), 0, |_| NoTrace, &never, slices)
                     .unwrap()
                     .0
             };
@@ -657,7 +667,7 @@ mod tests {
                 Scenario::from_document(&Document::parse(&text, "t.toml").unwrap()).unwrap();
             let stop = AtomicBool::new(false);
             let error = std::thread::scope(|scope| {
-                let run = scope.spawn(|| run_unless(&scenario, 0, &stop));
+                let run = scope.spawn(|| run_unless(&scenario.resolve().unwrap(), 0, &stop));
                 std::thread::sleep(std::time::Duration::from_millis(100));
                 stop.store(true, Ordering::Relaxed);
                 run.join().unwrap().unwrap_err()
@@ -788,7 +798,8 @@ mod tests {
         let text = "name = \"tiny\"\nflows = [\"cbr 1Mbps\"]\n[run]\nseed = 7\nduration = \"10ms\"\nwarmup = \"0s\"\nstart_spread = \"0s\"\n";
         let document = Document::parse(text, "tiny.toml").unwrap();
         let scenario = Scenario::from_document(&document).unwrap();
-        let compiled = compile(&scenario.resolve().unwrap(), 3).unwrap();
+        let scenario = scenario.resolve().unwrap();
+        let compiled = compile(&scenario, 3).unwrap();
         let mut network = Network::build(compiled.network, NoTrace).unwrap();
         let error = caught(&scenario, 3, &mut network, |network| {
             network.run_before(Time::ZERO + Span::from_ms(2));

@@ -9,6 +9,7 @@ mod samples;
 use crate::compile::{FlowInfo, LinkInfo};
 use crate::network::{Capacity, LabNetwork};
 use sojourn_results::outcome::SeriesOutcome;
+use sojourn_scenario::Resolved;
 use sojourn_scenario::error::LabError;
 use sojourn_scenario::model::Scenario;
 use sojourn_scenario::quantities::wanted;
@@ -151,7 +152,7 @@ fn carried_by<T: Tracer>(
 
 impl Recorder {
     pub(crate) fn new<T: Tracer>(
-        scenario: &Scenario,
+        scenario: &Resolved,
         network: &LabNetwork<T>,
         links: &[LinkInfo],
         flows: &[FlowInfo],

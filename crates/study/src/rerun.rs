@@ -10,9 +10,9 @@ use sojourn_results::manifest::VERSION;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_results::record::file_name;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
-use sojourn_scenario::model::Scenario;
+use sojourn_scenario::resolved::Resolved;
 
-use crate::study::{Options, Study, execute};
+use crate::study::{Options, Study, execute_points};
 
 /// What came of results that were made again.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -88,7 +88,7 @@ impl Rerun {
 /// [`execute`].
 pub fn rerun<R>(dir: &Path, runner: R, out: Option<&Path>, options: Options<'_>) -> Result<Rerun>
 where
-    R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync,
+    R: Fn(&Resolved, u64) -> Result<RunOutcome> + Sync,
 {
     let before = ResultDir::open(dir)?;
     refuse_same(dir, out)?;
@@ -97,21 +97,16 @@ where
         before: &before,
         found: Mutex::default(),
     };
-    let compared = |scenario: &Scenario, replication: u64| {
+    let compared = |number: u64, scenario: &Resolved, replication: u64| {
         let mut outcome = runner(scenario, replication)?;
-        let point = study
-            .points
-            .iter()
-            .zip(0..)
-            .find(|(point, _)| point.is_of(scenario));
-        if let (None, Some((_, number))) = (out, point) {
+        if out.is_none() {
             comparison.compare(number, replication, run_files(number, &outcome))?;
             // Nothing asks for it any more.
             outcome.series.clear();
         }
         Ok(outcome)
     };
-    let executed = execute(&study, compared, out, options)?;
+    let executed = execute_points(&study, compared, out, options)?;
     if let Some(failure) = executed.failures.into_iter().next() {
         return Err(failure.error);
     }

@@ -60,6 +60,7 @@ use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::model::{LimitParams, Scenario};
 use sojourn_units::Spec;
 
+pub(crate) use self::execute::execute_points;
 pub use execute::{Executed, Failure, Options, Progress, Shard, execute};
 pub use keys::{
     ExperimentParams, FactorParams, FigureParams, STUDY_KEYS, StudyParams, TableParams, tables,

@@ -21,6 +21,7 @@ use sojourn_run::compile::compile;
 use sojourn_run::run::run_traced_unless;
 use sojourn_scenario::error::{LabError, LabErrorKind};
 use sojourn_scenario::model::Scenario;
+use sojourn_scenario::resolved::Resolved;
 
 /// Why a traced run has no outcome.
 #[derive(Debug)]
@@ -59,6 +60,7 @@ pub fn run_written_unless(
     out: &mut (dyn Write + Send),
     stop: &AtomicBool,
 ) -> Result<RunOutcome, TraceError> {
+    let scenario = &scenario.resolve().map_err(TraceError::Run)?;
     check_links(scenario, replication, links).map_err(TraceError::Run)?;
     // What can fail before the run, fails when the network is compiled.
     let state: RefCell<std::io::Result<Option<Box<dyn Sink + '_>>>> = RefCell::new(Ok(None));
@@ -95,11 +97,11 @@ pub fn run_written_unless(
 }
 
 /// Whether all names are links'.
-fn check_links(scenario: &Scenario, replication: u64, links: &[String]) -> Result<(), LabError> {
+fn check_links(scenario: &Resolved, replication: u64, links: &[String]) -> Result<(), LabError> {
     if links.is_empty() {
         return Ok(());
     }
-    let compiled = compile(&scenario.resolve()?, replication)?;
+    let compiled = compile(scenario, replication)?;
     let names = || compiled.links.iter().map(|link| link.name.as_str());
     for given in links {
         if !names().any(|name| name == given) {

@@ -15,6 +15,7 @@ use sojourn_run::needs::Needs;
 use sojourn_run::run::run_unless;
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
+use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::{STUDY_KEYS, Study};
 use sojourn_traces::write::{TraceError, TraceFormat, run_written_unless};
@@ -119,7 +120,7 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Runs one replication of a scenario; an interrupt ends it.
-pub(crate) fn stoppable(scenario: &Scenario, replication: u64) -> Result<RunOutcome, LabError> {
+pub(crate) fn stoppable(scenario: &Resolved, replication: u64) -> Result<RunOutcome, LabError> {
     run_unless(scenario, replication, interrupt::flag())
 }
 

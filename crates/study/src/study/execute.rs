@@ -18,7 +18,7 @@ use sojourn_results::outcome::RunOutcome;
 use sojourn_results::{Damage, RunState};
 use sojourn_run::run::{bug, panic_text};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
-use sojourn_scenario::model::Scenario;
+use sojourn_scenario::resolved::Resolved;
 
 use super::{Point, Study};
 use crate::auditor;
@@ -132,10 +132,24 @@ pub fn execute<R>(
     study: &Study,
     runner: R,
     dir: Option<&Path>,
+    options: Options<'_>,
+) -> Result<Executed>
+where
+    R: Fn(&Resolved, u64) -> Result<RunOutcome> + Sync,
+{
+    let runner = |_, scenario: &Resolved, replication| runner(scenario, replication);
+    execute_points(study, runner, dir, options)
+}
+
+/// As [`execute`]; the runner gets the number of the point, too.
+pub(crate) fn execute_points<R>(
+    study: &Study,
+    runner: R,
+    dir: Option<&Path>,
     mut options: Options<'_>,
 ) -> Result<Executed>
 where
-    R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync,
+    R: Fn(u64, &Resolved, u64) -> Result<RunOutcome> + Sync,
 {
     let clock = Clock::start();
     let needs = study.needs()?;
@@ -340,7 +354,7 @@ struct End {
     wall: Duration,
 }
 
-impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
+impl<R: Fn(u64, &Resolved, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
     /// Makes the runs in a number of threads, and calls `done` for each that ended well. Returns how they ended, in their order.
     fn run_all(&self, threads: usize, mut done: impl FnMut(usize)) -> Vec<End> {
         let mut ended = Vec::with_capacity(self.jobs.len());
@@ -364,6 +378,8 @@ impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
 
     /// Does jobs in turn until there are none.
     fn take(&self, ends: &mpsc::Sender<End>) {
+        // The replications of a point follow each other, so its scenario is resolved once for all that this thread makes.
+        let mut last: Option<(u64, Resolved)> = None;
         loop {
             let job = self.next.fetch_add(1, Ordering::Relaxed);
             let cancelled = self
@@ -373,7 +389,7 @@ impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
                 return;
             }
             let begun = Clock::now();
-            let result = self.run(self.jobs[job]);
+            let result = self.run(self.jobs[job], &mut last);
             if let Err(error) = &result
                 && is_of_user(error)
             {
@@ -389,15 +405,25 @@ impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
         }
     }
 
-    fn run(&self, (number, replication): (u64, u64)) -> Result<()> {
+    fn run(
+        &self,
+        (number, replication): (u64, u64),
+        last: &mut Option<(u64, Resolved)>,
+    ) -> Result<()> {
         let Some(point) = usize::try_from(number)
             .ok()
             .and_then(|n| self.points.get(n))
         else {
             return Ok(());
         };
-        let scenario = &*point.scenario()?;
-        let run = catch_unwind(AssertUnwindSafe(|| (self.runner)(scenario, replication)));
+        if last.as_ref().is_none_or(|(of, _)| *of != number) {
+            *last = Some((number, point.scenario()?.resolve()?));
+        }
+        let Some((_, scenario)) = last else {
+            return Ok(());
+        };
+        let run = || (self.runner)(number, scenario, replication);
+        let run = catch_unwind(AssertUnwindSafe(run));
         let outcome = match run {
             Ok(outcome) => outcome?,
             Err(panic) => return Err(bug(scenario, replication, None, &panic_text(&*panic))),

@@ -105,14 +105,6 @@ impl Point {
         }
     }
 
-    /// Whether it holds this very scenario.
-    pub fn is_of(&self, scenario: &Scenario) -> bool {
-        match &self.source {
-            Source::Scenario(own) => std::ptr::eq(Arc::as_ptr(own), scenario),
-            Source::Settings { .. } => false,
-        }
-    }
-
     /// The document of the point.
     pub(super) fn document(&self) -> Result<Document> {
         match &self.source {

@@ -172,7 +172,7 @@ fn a_rate_at_which_a_packet_outlasts_it_is_told() {
          [[changes]]\nat = \"4s\"\nlink = \"left-right\"\nrate = \"1bps\"\n\
          [[changes]]\nat = \"6s\"\nlink = \"left-right\"\nrate = \"2Mbps\"\n",
     );
-    let executed = execute(&study, run::run, None, Options::default()).expect("executed");
+    let executed = execute(&study, run::run_resolved, None, Options::default()).expect("executed");
     let notes = auditor::audit(&executed.results.expect("all runs"), &[]);
     let note = notes
         .iter()

@@ -181,7 +181,8 @@ fn a_workload_tells_how_many_connections_are_open_and_the_sums_of_their_windows(
 
 fn figures(study: &Study) -> Vec<Figure> {
     let options = Options::default();
-    let Executed { results, .. } = execute(study, run::run, None, options).expect("executed");
+    let Executed { results, .. } =
+        execute(study, run::run_resolved, None, options).expect("executed");
     let summary = summarize(&results.expect("all runs")).expect("a summary");
     summary.figures().cloned().collect()
 }

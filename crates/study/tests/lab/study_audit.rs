@@ -29,7 +29,7 @@ compare = true
 /// Rule and text of every note on a study.
 fn notes(text: &str) -> Vec<(String, String)> {
     let study = support::study(text);
-    let executed = execute(&study, run::run, None, Options::default()).expect("executed");
+    let executed = execute(&study, run::run_resolved, None, Options::default()).expect("executed");
     let results = executed.results.expect("all runs");
     results
         .manifest
@@ -238,7 +238,7 @@ fn ecn_on_one_side_is_told() {
 #[test]
 fn every_note_has_a_rule_that_is_listed_and_says_where_help_is() {
     let study = support::study(&SOUND.replace("= 5", "= 1"));
-    let executed = execute(&study, run::run, None, Options::default()).expect("executed");
+    let executed = execute(&study, run::run_resolved, None, Options::default()).expect("executed");
     let notes = auditor::audit(&executed.results.expect("all runs"), &[]);
     assert!(!notes.is_empty());
     for note in notes {

@@ -9,8 +9,8 @@ use sojourn_results::Kind;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_run::run;
 use sojourn_scenario::LabErrorKind;
+use sojourn_scenario::Resolved;
 use sojourn_scenario::error::LabError;
-use sojourn_scenario::model::Scenario;
 use sojourn_study::study::{Options, Progress, Shard, Study, execute};
 
 use crate::support;
@@ -76,22 +76,28 @@ fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn results_are_the_same_bits_at_one_two_and_four_threads() {
     let one = tempfile::tempdir().expect("a folder");
-    execute(&study(), run::run, Some(one.path()), threads(1)).expect("executed");
+    execute(&study(), run::run_resolved, Some(one.path()), threads(1)).expect("executed");
     let expected = content(one.path());
     assert_eq!(expected.len(), 1 + 12 * 4);
     for count in [2, 4] {
         let many = tempfile::tempdir().expect("a folder");
-        execute(&study(), run::run, Some(many.path()), threads(count)).expect("executed");
+        execute(
+            &study(),
+            run::run_resolved,
+            Some(many.path()),
+            threads(count),
+        )
+        .expect("executed");
         assert!(content(many.path()) == expected, "{count} threads");
     }
-    let memory = execute(&study(), run::run, None, threads(2)).expect("executed");
+    let memory = execute(&study(), run::run_resolved, None, threads(2)).expect("executed");
     let stored = sojourn_results::ResultSet::load(one.path()).expect("results");
     assert_eq!(memory.results.expect("all runs").runs, stored.runs);
 }
 
 #[test]
 fn the_same_replication_of_every_queue_has_the_same_starts() {
-    let executed = execute(&study(), run::run, None, threads(2)).expect("executed");
+    let executed = execute(&study(), run::run_resolved, None, threads(2)).expect("executed");
     let results = executed.results.expect("all runs");
     let starts = |point: u64| -> Vec<Vec<u64>> {
         let runs = results.of_point(point);
@@ -106,9 +112,9 @@ fn the_same_replication_of_every_queue_has_the_same_starts() {
 fn finished_runs_are_not_made_again() {
     let temp = tempfile::tempdir().expect("a folder");
     let runs = AtomicU64::new(0);
-    let counting = |scenario: &Scenario, replication: u64| {
+    let counting = |scenario: &Resolved, replication: u64| {
         runs.fetch_add(1, Ordering::Relaxed);
-        run::run(scenario, replication)
+        run::run_resolved(scenario, replication)
     };
     let first = execute(&study(), counting, Some(temp.path()), threads(2)).expect("executed");
     assert_eq!((first.made, first.found), (12, 0));
@@ -131,14 +137,15 @@ fn finished_runs_are_not_made_again() {
 #[test]
 fn shards_together_are_the_whole() {
     let whole = tempfile::tempdir().expect("a folder");
-    execute(&study(), run::run, Some(whole.path()), threads(2)).expect("executed");
+    execute(&study(), run::run_resolved, Some(whole.path()), threads(2)).expect("executed");
     let parts = tempfile::tempdir().expect("a folder");
     for number in 1..=3 {
         let options = Options {
             shard: Shard::new(number, 3),
             ..threads(1)
         };
-        let part = execute(&study(), run::run, Some(parts.path()), options).expect("executed");
+        let part =
+            execute(&study(), run::run_resolved, Some(parts.path()), options).expect("executed");
         assert_eq!(part.made, 4);
         assert_eq!(part.results.is_some(), number == 3);
     }
@@ -150,13 +157,14 @@ fn shards_together_are_the_whole() {
 #[test]
 fn a_run_that_panics_is_reported_and_the_others_are_whole() {
     let temp = tempfile::tempdir().expect("a folder");
-    let failing = |scenario: &Scenario, replication: u64| {
+    let third = study().points[2].scenario().expect("a scenario");
+    let third = third.resolve().expect("resolved").as_given();
+    let failing = |scenario: &Resolved, replication: u64| {
         assert!(
-            !(replication == 1
-                && scenario.topology == study().points[2].scenario().expect("a scenario").topology),
+            !(replication == 1 && scenario.as_given() == third),
             "backlog is negative at 1.25s"
         );
-        run::run(scenario, replication)
+        run::run_resolved(scenario, replication)
     };
     let executed = execute(&study(), failing, Some(temp.path()), threads(2)).expect("executed");
     assert!(executed.results.is_none());
@@ -173,14 +181,15 @@ fn a_run_that_panics_is_reported_and_the_others_are_whole() {
         assert!(text.contains(part), "{text}");
     }
     assert_eq!(failure.error.exit_status(), 101);
-    let mended = execute(&study(), run::run, Some(temp.path()), threads(2)).expect("executed");
+    let mended =
+        execute(&study(), run::run_resolved, Some(temp.path()), threads(2)).expect("executed");
     assert_eq!((mended.made, mended.found), (1, 11));
     assert!(mended.results.is_some());
 }
 
 #[test]
 fn the_first_run_that_cannot_be_made_ends_the_study_whatever_the_threads() {
-    let failing = |_: &Scenario, replication: u64| -> Result<RunOutcome, LabError> {
+    let failing = |_: &Resolved, replication: u64| -> Result<RunOutcome, LabError> {
         let text = format!("replication {replication} cannot be reached");
         Err(LabError::new(LabErrorKind::Unreachable, text))
     };
@@ -202,10 +211,10 @@ fn a_failing_part_leaves_the_runs_of_the_others() {
         ..threads(1)
     };
     for number in [2, 3] {
-        execute(&study(), run::run, Some(&path), part(number)).expect("executed");
+        execute(&study(), run::run_resolved, Some(&path), part(number)).expect("executed");
     }
     let before = content(&path);
-    let failing = |_: &Scenario, _: u64| -> Result<RunOutcome, LabError> {
+    let failing = |_: &Resolved, _: u64| -> Result<RunOutcome, LabError> {
         Err(LabError::new(LabErrorKind::Io, "no space left on device"))
     };
     for shard in [Shard::new(1, 3), None] {
@@ -217,14 +226,14 @@ fn a_failing_part_leaves_the_runs_of_the_others() {
         assert_eq!(error.to_string(), "no space left on device");
         assert!(content(&path) == before);
     }
-    let last = execute(&study(), run::run, Some(&path), part(1)).expect("executed");
+    let last = execute(&study(), run::run_resolved, Some(&path), part(1)).expect("executed");
     assert!(last.results.is_some());
 }
 
 #[test]
 fn a_failing_study_leaves_a_directory_that_it_did_not_make() {
     let temp = tempfile::tempdir().expect("a folder");
-    let failing = |_: &Scenario, _: u64| -> Result<RunOutcome, LabError> {
+    let failing = |_: &Resolved, _: u64| -> Result<RunOutcome, LabError> {
         Err(LabError::new(LabErrorKind::Io, "no space left on device"))
     };
     execute(&study(), failing, Some(temp.path()), threads(1)).expect_err("no run");
@@ -234,13 +243,14 @@ fn a_failing_study_leaves_a_directory_that_it_did_not_make() {
 #[test]
 fn what_happened_to_a_run_is_told_and_it_is_made_again() {
     let temp = tempfile::tempdir().expect("a folder");
-    execute(&study(), run::run, Some(temp.path()), threads(2)).expect("executed");
+    execute(&study(), run::run_resolved, Some(temp.path()), threads(2)).expect("executed");
     let expected = content(temp.path());
     let file = temp.path().join("queues/p001-r02.parquet");
     let mut bytes = fs::read(&file).expect("a file");
     bytes[100] ^= 4;
     fs::write(&file, bytes).expect("altered");
-    let again = execute(&study(), run::run, Some(temp.path()), threads(2)).expect("executed");
+    let again =
+        execute(&study(), run::run_resolved, Some(temp.path()), threads(2)).expect("executed");
     assert_eq!((again.made, again.found), (1, 11));
     assert_eq!(again.repaired.len(), 1);
     assert_eq!(again.repaired[0].file, file);
@@ -261,7 +271,8 @@ fn an_interrupted_study_keeps_its_runs_and_goes_on_later() {
         cancel: Some(&cancel),
         ..threads(1)
     };
-    let error = execute(&study(), run::run, Some(temp.path()), options).expect_err("interrupted");
+    let error =
+        execute(&study(), run::run_resolved, Some(temp.path()), options).expect_err("interrupted");
     assert_eq!(
         (error.kind(), error.exit_status()),
         (LabErrorKind::Interrupted, 130)
@@ -272,7 +283,8 @@ fn an_interrupted_study_keeps_its_runs_and_goes_on_later() {
         .expect("a folder")
         .count();
     assert_eq!(u64::try_from(kept), Ok(done));
-    let rest = execute(&study(), run::run, Some(temp.path()), threads(2)).expect("executed");
+    let rest =
+        execute(&study(), run::run_resolved, Some(temp.path()), threads(2)).expect("executed");
     assert_eq!((rest.found, rest.made), (done, 12 - done));
 }
 
@@ -282,7 +294,7 @@ fn an_unwritable_directory_is_an_error_before_any_run() {
     let file = temp.path().join("file");
     fs::write(&file, "").expect("written");
     let never =
-        |_: &Scenario, _: u64| -> Result<RunOutcome, LabError> { panic!("a run was begun") };
+        |_: &Resolved, _: u64| -> Result<RunOutcome, LabError> { panic!("a run was begun") };
     let below = file.join("out");
     let error = execute(&study(), never, Some(&below), threads(1)).expect_err("no directory");
     assert_eq!((error.kind(), error.exit_status()), (LabErrorKind::Io, 2));

@@ -9,9 +9,9 @@ use sojourn_report::{Block, Cell, Figure, Kind, Summary, Table, text_table};
 use sojourn_results::ResultSet;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_run::run;
+use sojourn_scenario::Resolved;
 use sojourn_scenario::document::Document;
 use sojourn_scenario::error::Result;
-use sojourn_scenario::model::Scenario;
 use sojourn_study::study::{Executed, Options, Study, execute};
 use sojourn_study::summary::{comparison, summarize, write_summary};
 
@@ -27,16 +27,16 @@ fn results(study: &Study) -> ResultSet {
 }
 
 /// A short run whose counts are set to round numbers, so that the tables are known: by queue, and by replication.
-fn made_up(scenario: &Scenario, replication: u64) -> Result<RunOutcome> {
+fn made_up(scenario: &Resolved, replication: u64) -> Result<RunOutcome> {
     use sojourn_scenario::model::Topology;
     use sojourn_sim::histogram::Histogram;
     use sojourn_units::Span;
     let mut short = scenario.clone();
     short.run.duration = Span::from_secs(2);
     short.run.warmup = Span::from_secs(1);
-    let mut run = run::run(&short, replication)?;
+    let mut run = run::run_resolved(&short, replication)?;
     run.measured = Span::from_secs(10);
-    let Topology::Dumbbell(dumbbell) = &scenario.topology else {
+    let Topology::Dumbbell(dumbbell) = scenario.as_given().topology else {
         return Ok(run);
     };
     let slow = dumbbell.queue.name == "droptail";
@@ -282,7 +282,8 @@ fn replications_that_are_all_the_same_are_deterministic_and_not_plus_minus_zero(
             "[\"2*reno start=0s\"]",
         )
         .replace("60s", "12s");
-    let executed = execute(&study(&text), run::run, None, Options::default()).expect("executed");
+    let executed =
+        execute(&study(&text), run::run_resolved, None, Options::default()).expect("executed");
     let results = executed.results.expect("all runs");
     assert_eq!(results.runs.len(), 6);
     let summary = summarize(&results).expect("a summary");
@@ -718,7 +719,7 @@ fn no_interval_or_ellipse_of_a_figure_reaches_values_that_its_metric_cannot_have
         wanted.push((y.to_owned(), metrics().iter().find(of_name).unwrap()));
     }
     let study = study(&text);
-    let executed = execute(&study, run::run, None, Options::default()).expect("executed");
+    let executed = execute(&study, run::run_resolved, None, Options::default()).expect("executed");
     let summary = summarize(&executed.results.expect("all runs")).expect("a summary");
     let (mut cut, mut ellipses, mut drawn) = (0, 0, 0);
     for (id, metric) in wanted {

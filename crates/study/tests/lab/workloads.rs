@@ -108,7 +108,8 @@ fn completion_times_stand_by_size_in_tables_records_and_figures() {
         command: "sojourn study t.toml".to_owned(),
         ..Options::default()
     };
-    let Executed { results, .. } = execute(&study, run::run, None, options).expect("executed");
+    let Executed { results, .. } =
+        execute(&study, run::run_resolved, None, options).expect("executed");
     let results = results.expect("all runs");
     let shown = comparison(&results);
     let table = shown
@@ -180,7 +181,8 @@ kind = "sizes"
     let study = Study::from_document(&Document::parse(text, "t.toml").expect("TOML"));
     let study = study.expect("a study");
     let options = Options::default();
-    let Executed { results, .. } = execute(&study, run::run, None, options).expect("executed");
+    let Executed { results, .. } =
+        execute(&study, run::run_resolved, None, options).expect("executed");
     let summary = summarize(&results.expect("all runs")).expect("a summary");
     let rows: Vec<(String, usize)> = summary
         .blocks
