@@ -25,7 +25,7 @@
 
 use super::red::{self, FloatRed, LinuxRed, RedParams, signed_float};
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
-use crate::entry::{BuildContext, Entry, SpecError};
+use crate::entry::{self, BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Time, params};
@@ -297,10 +297,7 @@ fn check(params: &ChokeParams, linux: bool) -> Result<(), SpecError> {
 }
 
 fn contradiction(text: &str) -> SpecError {
-    SpecError::Contradiction {
-        discipline: Choke::NAME.to_owned(),
-        text: text.to_owned(),
-    }
+    entry::contradiction(Choke::NAME, text)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@
 
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::disciplines::aqms::codel::{check_l4s, is_l4s};
-use crate::entry::{BuildContext, Entry, SpecError};
+use crate::entry::{self, BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, Packet, Stream};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, params, rules};
 
@@ -651,10 +651,7 @@ fn at(time: Time) -> u64 {
 }
 
 fn contradiction(text: &str) -> SpecError {
-    SpecError::Contradiction {
-        discipline: Cobalt::NAME.to_owned(),
-        text: text.to_owned(),
-    }
+    entry::contradiction(Cobalt::NAME, text)
 }
 
 #[cfg(test)]

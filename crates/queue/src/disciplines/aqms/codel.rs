@@ -30,7 +30,7 @@
 //! at; section 4.4 advises all that wait for the link, which is what [`crate::disciplines::schedulers::fq_codel`] does.
 
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
-use crate::entry::{BuildContext, Entry, SpecError};
+use crate::entry::{self, BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Ecn, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params, rules};
@@ -718,10 +718,7 @@ fn decayed(count: u32) -> u32 {
 }
 
 fn contradiction(text: &str) -> SpecError {
-    SpecError::Contradiction {
-        discipline: Codel::NAME.to_owned(),
-        text: text.to_owned(),
-    }
+    entry::contradiction(Codel::NAME, text)
 }
 
 #[cfg(test)]

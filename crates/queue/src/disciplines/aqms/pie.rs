@@ -43,7 +43,7 @@ use self::linux::{DQ_THRESHOLD, LinuxPie, MAX_PROB, TICK_S, sixteenths};
 pub use self::params::*;
 use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, float};
 use crate::disciplines::aqms::codel::{check_l4s, is_l4s};
-use crate::entry::{BuildContext, Entry, SpecError};
+use crate::entry::{self, BuildContext, Entry, SpecError};
 use crate::tc::{self, Line};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time};
@@ -699,10 +699,7 @@ fn check(params: &PieParams) -> Result<(), SpecError> {
 }
 
 fn contradiction(text: &str) -> SpecError {
-    SpecError::Contradiction {
-        discipline: Pie::NAME.to_owned(),
-        text: text.to_owned(),
-    }
+    entry::contradiction(Pie::NAME, text)
 }
 
 #[cfg(test)]

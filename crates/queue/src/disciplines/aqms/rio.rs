@@ -25,7 +25,7 @@
 
 use super::red::{float, signed_float, spaced, within_limit};
 use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};
-use crate::entry::{BuildContext, Entry, SpecError};
+use crate::entry::{self, BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, choice, params};
 use std::collections::VecDeque;
@@ -515,10 +515,7 @@ impl Average {
 const PS_PER_S: u128 = 1_000_000_000_000;
 
 fn contradiction(text: String) -> SpecError {
-    SpecError::Contradiction {
-        discipline: Rio::NAME.to_owned(),
-        text,
-    }
+    entry::contradiction(Rio::NAME, text)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 //! 9332's Th_len (no mark while only one packet waits) is a parameter of [`crate::disciplines::schedulers::dualpi2`].
 
 use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, float};
-use crate::entry::{BuildContext, Entry, SpecError};
+use crate::entry::{self, BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, choice, params};
 
@@ -225,10 +225,7 @@ pub(crate) fn ramp(measure: u64, low: u64, high: u64) -> f64 {
 }
 
 fn contradiction(text: &str) -> SpecError {
-    SpecError::Contradiction {
-        discipline: Step::NAME.to_owned(),
-        text: text.to_owned(),
-    }
+    entry::contradiction(Step::NAME, text)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use super::red::{
     Idle, IdleTable, float, low_32, scaled_probability, tc_wlog, whole_log, within_limit,
 };
 use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};
-use crate::entry::{BuildContext, Entry, SpecError};
+use crate::entry::{self, BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{
@@ -585,10 +585,7 @@ fn nth<T: Copy>(values: &[T], class: usize) -> T {
 }
 
 fn contradiction(text: String) -> SpecError {
-    SpecError::Contradiction {
-        discipline: Wred::NAME.to_owned(),
-        text,
-    }
+    entry::contradiction(Wred::NAME, text)
 }
 
 /// 0, 1, 2 for the codepoints AFx1, AFx2, AFx3 of RFC 2597, section 6; 0 for all others.

@@ -27,7 +27,7 @@
 
 use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};
-use crate::entry::{Entry, SpecError};
+use crate::entry::{self, Entry, SpecError};
 use crate::longest::{Longest, Rank};
 use crate::nesting::{Each, NestingContext};
 use crate::round::Round;
@@ -476,10 +476,7 @@ fn signed(value: u64) -> i64 {
 }
 
 fn contradiction(text: String) -> SpecError {
-    SpecError::Contradiction {
-        discipline: Drr::NAME.to_owned(),
-        text,
-    }
+    entry::contradiction(Drr::NAME, text)
 }
 
 #[cfg(test)]

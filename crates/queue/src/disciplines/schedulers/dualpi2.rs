@@ -33,7 +33,7 @@
 //! algorithm, so that they take no other AQM (`each`).
 
 use crate::disciplines::aqms::step::{Ramp, ramp};
-use crate::entry::{Entry, SpecError};
+use crate::entry::{self, Entry, SpecError};
 use crate::flow_queue::memory_of;
 use crate::nesting::NestingContext;
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
@@ -592,10 +592,7 @@ const fn low_32(n: u64) -> u32 {
 }
 
 fn contradiction(text: &str) -> SpecError {
-    SpecError::Contradiction {
-        discipline: DualPi2::NAME.to_owned(),
-        text: text.to_owned(),
-    }
+    entry::contradiction(DualPi2::NAME, text)
 }
 
 #[cfg(test)]

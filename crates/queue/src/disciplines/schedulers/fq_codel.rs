@@ -30,7 +30,7 @@
 use crate::classify::{Classifier, Classify, Hash};
 use crate::disciplines::aqms::AnyAqm;
 use crate::disciplines::aqms::codel::{self, Codel, CodelParams};
-use crate::entry::{Entry, SpecError};
+use crate::entry::{self, Entry, SpecError};
 use crate::flow_queue::{Dscps, FlowQueue, Rules, Sets, WhenFull, in_name_of, schedule_flow_queue};
 use crate::nesting::NestingContext;
 use crate::tc::Line;
@@ -214,10 +214,7 @@ fn octet(value: u32) -> u8 {
 }
 
 fn contradiction(text: &str) -> SpecError {
-    SpecError::Contradiction {
-        discipline: FqCodel::NAME.to_owned(),
-        text: text.to_owned(),
-    }
+    entry::contradiction(FqCodel::NAME, text)
 }
 
 #[cfg(test)]
