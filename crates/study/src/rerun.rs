@@ -85,7 +85,7 @@ impl Rerun {
 ///
 /// # Errors
 /// When there are no results, their manifest was altered, or they are of a version that this one does not read; as
-/// [`execute`].
+/// [`execute`](crate::study::execute).
 pub fn rerun<R>(dir: &Path, runner: R, out: Option<&Path>, options: Options<'_>) -> Result<Rerun>
 where
     R: Fn(&Resolved, u64) -> Result<RunOutcome> + Sync,
