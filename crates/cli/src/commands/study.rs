@@ -10,8 +10,9 @@ use crate::make::make;
 use crate::output::emit;
 use crate::show;
 use clap::Args;
-use sojourn_scenario::document::{Document, refuse_results};
-use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_scenario::LabError;
+use sojourn_scenario::document::Document;
+use sojourn_study::named::find;
 use sojourn_study::study::{Shard, Study};
 use sojourn_study::summary::write_summary;
 use std::ffi::OsString;
@@ -43,23 +44,6 @@ impl Execute for StudyArgs {
         study(self)
     }
 }
-
-/// A study that Sojourn brings along.
-struct BuiltIn {
-    name: &'static str,
-    /// Its files, by name: `study.toml` and what that reads.
-    files: &'static [(&'static str, &'static str)],
-}
-
-impl BuiltIn {
-    fn file(&self, name: &str) -> Option<&'static str> {
-        let file = self.files.iter().find(|(known, _)| *known == name);
-        file.map(|(_, text)| *text)
-    }
-}
-
-/// The folders of `studies/`, as `build.rs` found them.
-const BUILT_IN: &[BuiltIn] = &include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
 fn study(args: &StudyArgs) -> Result<(), Failure> {
     let (mut study, name) = read(args)?;
@@ -109,41 +93,9 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
 
 /// The study that an argument names, and the name of its results.
 fn read(args: &StudyArgs) -> Result<(Study, String), LabError> {
-    let given = &*args.study.to_string_lossy();
-    let named = Path::new("studies").join(given).join("study.toml");
-    let plain = !given.contains(['/', '\\']) && !given.ends_with(".toml");
-    if plain && !named.exists() {
-        let found = BUILT_IN.iter().find(|built_in| built_in.name == given);
-        if let Some(built_in) = found {
-            let text = built_in.file("study.toml").unwrap_or_default();
-            let mut document = Document::parse(text, &format!("{given}/study.toml"))?;
-            apply_options(&mut document, args)?;
-            let study = Study::from_document_and_files(&document, &|name: &Path| {
-                let name = name.file_name().and_then(|name| name.to_str());
-                let text = name.and_then(|name| built_in.file(name));
-                text.map(str::to_owned)
-                    .ok_or_else(|| std::io::ErrorKind::NotFound.into())
-            })?;
-            return Ok((study, given.to_owned()));
-        }
-        if !Path::new(given).exists() {
-            return Err(unknown(given));
-        }
-    }
-    let mut path = match plain && named.exists() {
-        true => named,
-        false => PathBuf::from(&args.study),
-    };
-    if path.is_dir() {
-        if let Some(error) = refuse_results(&path).filter(|_| !path.join("study.toml").exists()) {
-            return Err(error);
-        }
-        path.push("study.toml");
-    }
-    let mut document = Document::read(&path)?;
-    apply_options(&mut document, args)?;
-    let study = Study::from_document(&document)?;
-    Ok((study, name_of(&path)))
+    let mut found = find(&args.study)?;
+    apply_options(&mut found.document, args)?;
+    Ok((found.study()?, found.name))
 }
 
 fn apply_options(document: &mut Document, args: &StudyArgs) -> Result<(), LabError> {
@@ -154,35 +106,4 @@ fn apply_options(document: &mut Document, args: &StudyArgs) -> Result<(), LabErr
         }
         None => Ok(()),
     }
-}
-
-/// What the results of a file are called: the folder of a `study.toml`, or else the file itself.
-fn name_of(path: &Path) -> String {
-    let named = match path.file_name().is_some_and(|name| name == "study.toml") {
-        true => path.parent().and_then(Path::file_name),
-        false => path.file_stem(),
-    };
-    named.or(path.file_stem()).map_or_else(
-        || "study".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    )
-}
-
-fn unknown(given: &str) -> LabError {
-    let mut names: Vec<String> = BUILT_IN.iter().map(|study| study.name.to_owned()).collect();
-    let folders = std::fs::read_dir("studies").into_iter().flatten().flatten();
-    let here = folders.filter(|folder| folder.path().join("study.toml").exists());
-    names.extend(here.map(|folder| folder.file_name().to_string_lossy().into_owned()));
-    names.sort();
-    names.dedup();
-    LabError::new(
-        LabErrorKind::UnknownName,
-        format!("there is no study {given:?}"),
-    )
-    .nearest(sojourn_units::nearest(
-        given,
-        names.iter().map(String::as_str),
-    ))
-    .allowed("studies", names.join(", "))
-    .remedy("or name a file, such as study.toml")
 }

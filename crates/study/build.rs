@@ -1,4 +1,4 @@
-//! Writes the list of the studies that the command brings along: every folder of `studies/` with a `study.toml`, each with the files beside
+//! Writes the list of the studies that Sojourn brings along: every folder of `studies/` with a `study.toml`, each with the files beside
 //! it. A new study needs no line of code.
 
 use std::fmt::Write as _;
