@@ -11,7 +11,7 @@ use sojourn_transport::{ExchangeCounts, SrmCounts};
 use sojourn_units::{Rate, Span, Time};
 
 /// What a link's own losses are.
-pub const LOST_ON_THE_WIRE: &str = "Packets that the link's impairments lost, on the wire or before the queue; no other count of the queue has them.";
+pub const LOST_ON_THE_WIRE: &str = "Packets that the link's impairments lost, on the wire or before the queue. No other count of the queue includes them.";
 
 /// One run.
 #[derive(Clone, PartialEq, Debug, Default)]

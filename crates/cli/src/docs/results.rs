@@ -84,79 +84,56 @@ fn escaped(text: &str) -> String {
 }
 
 const METRICS: &str = "\
-A metric is taken of one subject in one run: of a queue, of a flow, of flows together, or of the run. It covers the time \
-from the end of the warm-up to the end of the run. A table shows its mean over replications with a 95 % interval,
+A metric describes one subject in one run: a queue, a flow, several flows together, or the run. It covers the time from the end of the warm-up to the end of the run. A table shows its mean over replications with a 95 % interval,
 
     mean ± t(0.975, n − 1) × s / √n,
 
-where n is the number of replications that have a value, s the sample standard deviation of these values and t the quantile \
-of Student's distribution. Values that are compared with each other come from runs with the same random starts; their \
-difference is taken replication by replication, and the interval is that of the differences.
+where n is the number of replications that have a value, s is the sample standard deviation of these values, and t is the quantile of Student's distribution. Compared values come from runs with the same random starts. Their difference is computed per replication, and the interval is that of the differences.
 
-A value that all replications have alike, such as no loss in any of them, stands without an interval: a sample deviation of \
-zero says nothing of how far the next replication may lie, and \"± 0\" would not be precision. The remark below the table says so; \
-in CSV and JSON its `half_width` is empty and `deterministic` is false. Where whole replications came out the same, nothing is \
-random and `deterministic` is true.
+If all replications have the same value, such as no loss, the table shows it without an interval. A sample deviation of zero does not bound the next replication, so \"± 0\" would claim a precision that is not there. A note below the table says so; in CSV and JSON the value's `half_width` is empty and `deterministic` is false. If whole replications are equal, nothing is random and `deterministic` is true.
 
-An interval around a mean is symmetric and can reach beyond the values that a metric can have, such as below zero. Tables and files \
-keep the mean and half the width. Figures draw intervals and ellipses inside the range below, and say which are cut.
+An interval around a mean is symmetric and can extend beyond the metric's range, for example below zero. Tables and files keep the mean and the half width. Figures cut intervals and ellipses at the range given below, and say which ones are cut.
 
-A percentile in a table is the mean of each replication's own percentile. The name with `_pooled` behind it is the percentile of \
-the packets of all replications together; it has no interval. Percentiles are read from histograms with 32 steps per octave, \
-as the middle of a step, or the least or greatest value where it is nearer: the error is at most 1/64 (1.6 %), and no interval of a percentile is narrower than that. Means, least \
-and greatest values are exact to the picosecond.
+A percentile in a table is the mean of the replications' percentiles. Append `_pooled` to the name for the percentile of the packets of all replications together; it has no interval. Percentiles come from histograms with 32 steps per octave: the value is the middle of a step, or the smallest or largest value if that is nearer. The error is at most 1/64 (1.6 %), and no interval of a percentile is narrower than that. Means, minima and maxima are exact to the picosecond.
 
-In a study a metric is written with its subject, as in `goodput_bps_sum of reno` or `sojourn_s_p95 of right-left`. The subject \
-is `bottleneck` or the name of a link direction for metrics of queues; `forward`, `reverse`, `all`, a label or a name for \
-metrics of flows. Left out, it is `bottleneck` or `forward`. These words cannot be labels of flows. With `over` and a second subject, as in `goodput_bps_sum of cubic over reno`, \
-it is the ratio of both in the same run; it has no value where the second is zero.
+In a study you write a metric with its subject, as in `goodput_bps_sum of reno` or `sojourn_s_p95 of right-left`. For metrics of queues, the subject is `bottleneck` (the default) or the name of a link direction. For metrics of flows, it is `forward` (the default), `reverse`, `all`, or the label or name of flows. These words cannot be labels of flows. Write `over` and a second subject for the ratio of two subjects in the same run, as in `goodput_bps_sum of cubic over reno`; it has no value if the second is zero.
 
-Units below are those of result files; tables and figures show milliseconds, Mbps and percent.
+The units below are those of result files. Tables and figures show milliseconds, Mbps and percent.
 ";
 
 const QUEUES: &str = "\
-Of several queues together, counts are sums and means and percentiles are those of all their packets. Sojourn, backlog and \
-limit leave out the packet in transmission.\n";
+For several queues together, counts are sums, and means and percentiles are those of all their packets. Sojourn time, backlog and limit do not include the packet in transmission.\n";
 
 const FLOWS: &str = "\
-Of several flows together, counts are sums, rates are per flow, and means and percentiles are those of all their packets.\n";
+For several flows together, counts are sums, rates are per flow, and means and percentiles are those of all their packets.\n";
 
-const GROUPS: &str = "Of the flows of a label, or of a direction.\n";
+const GROUPS: &str = "These compare or sum the flows of one label, or of one direction.\n";
 
-const RUNS: &str = "Of the whole run, warm-up included unless it says otherwise.\n";
+const RUNS: &str = "These describe the whole run, warm-up included unless stated otherwise.\n";
 
 const TRACES: &str = "
 ## Traces
 
-What is measured in a trace, of Sojourn or of another program, is listed in [reference/traces.md](reference/traces.md).
+[reference/traces.md](reference/traces.md) lists the metrics of a trace, written by Sojourn or by another program.
 ";
 
 const RESULTS: &str = "\
 ```text
 manifest.json   what ran: points, scenarios with every default filled in, dialects, seeds, the auditor's notes
-checksums/      p003-r07.json: the checksum of each file of point 3, replication 7; written last: a run with this file is whole
+checksums/      p003-r07.json: the checksum of each file of point 3, replication 7; written last, so a run with this file is complete
 runs/           p003-r07.parquet
 flows/          one file per run
 queues/         one file per run
-series/         one file per run; absent where no time series is recorded
+series/         one file per run; absent if no time series is recorded
 summary.json    tables and figures, from the above
 timing.json     wall time, host and date; nothing else depends on them
 ```
 
-Every file is written under a temporary name and renamed, so that none is ever read half-written. Checksums are XXH64 with \
-seed 0, in hexadecimal, as `xxhsum -H1` prints them; beside them, `of` is the checksum of version, seed and scenario. \
-`checksum` of the manifest is that of its other keys as compact JSON. While a process writes into the directory, it holds a \
-lock of the operating system on `.lock`, which names it. The same study gives the same \
-bytes in every file but `timing.json`, whatever the number of threads and the machine.
+Sojourn writes every file under a temporary name and then renames it, so you never read half a file. Checksums are XXH64 with seed 0, in hexadecimal, as `xxhsum -H1` prints them. In the same file, `of` is the checksum of version, seed and scenario. The manifest's `checksum` covers its other keys as compact JSON. A process that writes into the directory holds an operating system lock on `.lock`, and the file names the process. The same study gives the same bytes in every file except `timing.json`, on any machine and with any number of threads.
 
-Names of columns are noun, unit, statistic. What a run counted is kept as integers; what follows from them stands beside, in \
-columns of type double. Tables read through Sojourn (`sojourn.Results`, or Arrow) have a column `experiment` and a column \
-`factor_NAME` for each factor, too.
+Column names consist of noun, unit and statistic. Columns with counts are integers; columns of type double are computed from them. Tables that you read through Sojourn (`sojourn.Results`, or Arrow) also have a column `experiment` and a column `factor_NAME` for each factor.
 
 ## Histograms
 
-A histogram is two lists: `..._steps`, the numbers of the steps in use in ascending order, and `..._counts`, how many values \
-fell into each. Step 0 is the value zero. Step n > 0 belongs to octave o = (n − 1) div 32 and is its part k = (n − 1) mod 32: \
-the values, in picoseconds, from 2^o (1 + k/32) up to 2^o (1 + (k + 1)/32). Below 32 every value has a step of its own. \
-Histograms merge by adding the counts of equal steps.
+A histogram has two lists: `..._steps`, the numbers of the used steps in ascending order, and `..._counts`, the number of values in each. Step 0 is the value zero. Step n > 0 is part k = (n − 1) mod 32 of octave o = (n − 1) div 32. It holds the values, in picoseconds, from 2^o (1 + k/32) up to 2^o (1 + (k + 1)/32). Below 32, each value has its own step. To merge histograms, add the counts of equal steps.
 ";

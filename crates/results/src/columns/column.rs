@@ -90,12 +90,10 @@ impl Kind {
                  what was dropped are the copies on the way to it that were dropped while it was a member."
             }
             Kind::Transfers => {
-                "One row per transfer of a workload that was asked for after the warm-up; no file where there are none."
+                "One row per transfer of a workload that was requested after the warm-up. There is no file if there are none."
             }
             Kind::Media => {
-                "One row per flow of RTP: what its RTCP reports say, and what its receiver made of the packets; of a flow to a \
-                 multicast group the sums over its members, and one more row per member, called as in `receivers`. No file where \
-                 there are none."
+                "One row per RTP flow, with the contents of its RTCP reports and the fate of the packets at its receiver. A flow to a multicast group has a row of sums over its members, and one more row per member, with the names in `receivers`. There is no file if there are no RTP flows."
             }
             Kind::Series => "One row per sample of each recorded time series.",
             Kind::Runs => {
@@ -280,7 +278,7 @@ impl<T: 'static> Columns<T> {
     /// The keys that every table has.
     pub(super) fn keyed() -> Columns<T> {
         let mut all = Columns(Vec::new());
-        let id = "The run: name of its files.";
+        let id = "The run; also the name of its files.";
         all.add("run_id", Type::Text, "", id, Read::Id, None);
         let key = |name, doc, read| (name, doc, Read::KeyInteger(read));
         for (name, doc, read) in [

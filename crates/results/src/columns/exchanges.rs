@@ -7,8 +7,8 @@ use crate::outcome::FlowOutcome;
 pub(super) fn declare(all: &mut Columns<FlowOutcome>) {
     columns! { all;
         optional "exchanges_sent_count", "1" some [exchanges.sent] "Of `udp_rr`: requests sent.";
-        optional "exchanges_answered_count", "1" some [exchanges.answered] "Of `udp_rr`: requests that were answered in time.";
-        optional "exchanges_due_count", "1" some [exchanges.due] "Of `udp_rr`: requests whose timeout was over at the end of the run.";
-        optional "exchanges_lost_count", "1" some [exchanges.lost] "Of `udp_rr`: those of these that were not answered in time.";
+        optional "exchanges_answered_count", "1" some [exchanges.answered] "Of `udp_rr`: requests that were answered before the timeout.";
+        optional "exchanges_due_count", "1" some [exchanges.due] "Of `udp_rr`: requests whose timeout had passed when the run ended.";
+        optional "exchanges_lost_count", "1" some [exchanges.lost] "Of `udp_rr`: requests among these without an answer before the timeout.";
     }
 }

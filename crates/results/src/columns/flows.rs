@@ -19,22 +19,22 @@ pub(super) fn declared() -> Columns<FlowOutcome> {
     columns! { all;
         text "flow" at [name] "Name of the flow.";
         text "label" at [label] "Name of its group.";
-        text "kind" at [kind] "What runs.";
-        text "dialect" at [release] "Its dialect in full.";
-        flag "forward" at [forward] "Whether it runs in the direction under study.";
+        text "kind" at [kind] "Kind of the flow.";
+        text "dialect" at [release] "Dialect, with its release.";
+        flag "forward" at [forward] "Whether the flow runs in the direction under study.";
         integer "base_rtt_ps", "ps" at [base_rtt] "Base round trip: propagation only.";
         integer "sent_packets", "packets" at [sent_packets] "Packets that the sender sent.";
         integer "sent_bytes", "bytes" at [sent_bytes] "Their bytes on the wire.";
-        integer "delivered_packets", "packets" at [delivered_packets] "Packets of the sender that arrived.";
+        integer "delivered_packets", "packets" at [delivered_packets] "Packets of the sender that arrived at the receiver.";
         integer "delivered_bytes", "bytes" at [delivered_bytes] "Their bytes on the wire.";
-        integer "dropped_packets", "packets" at [dropped_packets] "Packets of the sender that were dropped, anywhere.";
-        integer "marked_packets", "packets" at [marked_packets] "Packets that arrived with CE.";
-        integer "goodput_bytes", "bytes" at [goodput_bytes] "New application bytes that the receiver got in order.";
-        integer "retransmissions_packets", "packets" at [retransmissions] "Packets sent again.";
+        integer "dropped_packets", "packets" at [dropped_packets] "Packets of the sender that were dropped anywhere on the path.";
+        integer "marked_packets", "packets" at [marked_packets] "Packets that arrived with the CE codepoint.";
+        integer "goodput_bytes", "bytes" at [goodput_bytes] "Application bytes delivered in order for the first time.";
+        integer "retransmissions_packets", "packets" at [retransmissions] "Packets that the sender retransmitted.";
         integer "timeouts_count", "1" at [timeouts] "Expiries of the retransmission timer.";
-        integer "started_ps", "ps" at [started] "When it started, in simulated time.";
-        optional "completed_ps", "ps" at [completed] "When its last byte was acknowledged; null if it has no end or did not reach it.";
-        optional "last_active_ps", "ps" at [last_active] "When something happened last to one of its endpoints; null where these do not keep it.";
+        integer "started_ps", "ps" at [started] "Simulated time at which the flow started.";
+        optional "completed_ps", "ps" at [completed] "Simulated time at which its last byte was acknowledged; null if the flow has no end or did not complete.";
+        optional "last_active_ps", "ps" at [last_active] "Simulated time of the last event at one of its endpoints; null if they do not record it.";
     }
     playback::declare(&mut all);
     exchanges::declare(&mut all);
@@ -47,7 +47,7 @@ pub(super) fn declared() -> Columns<FlowOutcome> {
         wide "replies_delay_ps_sum", "ps" at [replies_delay_sum] "Sum of their one-way delays.";
         wide "jitter_ps_sum", "ps" at [jitter_sum] "Sum of the differences of the delays of consecutive packets.";
         wide "rtt_ps_sum", "ps" at [rtt.0] "Sum of the round trips that the sender measured.";
-        integer "rtt_count", "1" at [rtt.1] "How many it measured.";
+        integer "rtt_count", "1" at [rtt.1] "Number of round trips that the sender measured.";
         optional "rtt_ps_min", "ps" at [rtt.2] "The shortest of them.";
         integer "rtt_ps_max", "ps" at [rtt.3] "The longest of them.";
     }

@@ -28,41 +28,41 @@ pub(super) static MEDIA: LazyLock<Columns<Row>> = LazyLock::new(|| {
     columns! { all;
         text "flow" at [flow] "Name of the flow.";
         text "label" at [label] "Name of its group.";
-        integer "receivers_count", "1" at [media.receivers] "Receivers that the row tells of: 1, or as many as the multicast group has members.";
-        integer "rtcp_packets", "packets" at [media.reported.rtcp_packets] "RTCP packets that both ends sent; those of the members of a group are with the first flow to it.";
+        integer "receivers_count", "1" at [media.receivers] "Receivers that the row covers: 1, or the number of members of the multicast group.";
+        integer "rtcp_packets", "packets" at [media.reported.rtcp_packets] "RTCP packets that both ends sent. RTCP packets of a group's members count for the first flow to the group.";
         integer "rtcp_bytes", "bytes" at [media.reported.rtcp_bytes] "Their bytes on the wire.";
         integer "sender_reports_packets", "packets" at [media.reported.sender_reports] "Sender reports among them.";
         integer "receiver_reports_count", "1" at [media.reported.receiver_reports] "Receiver reports about the media that arrived at its sender.";
-        integer "reported_lost_packets", "packets" at [media.reported.reported_lost] "Packets that these say were lost: cumulative losses of the last less those of the first.";
-        integer "reported_expected_packets", "packets" at [media.reported.reported_expected] "Packets that these say were expected: extended highest sequence numbers of the last less that of the first.";
-        integer "reported_jitter_ps_max", "ps" at [media.reported.reported_jitter_max] "The greatest interarrival jitter that these tell.";
-        integer "reported_rtt_count", "1" at [media.reported.reported_rtt_count] "Round trips that follow from these.";
+        integer "reported_lost_packets", "packets" at [media.reported.reported_lost] "Packets that these reports count as lost: cumulative losses in the last report minus those in the first.";
+        integer "reported_expected_packets", "packets" at [media.reported.reported_expected] "Packets that these reports count as expected: extended highest sequence number in the last report minus that in the first.";
+        integer "reported_jitter_ps_max", "ps" at [media.reported.reported_jitter_max] "Largest interarrival jitter in these reports.";
+        integer "reported_rtt_count", "1" at [media.reported.reported_rtt_count] "Round trips computed from these reports.";
         integer "reported_rtt_ps_max", "ps" at [media.reported.reported_rtt_max] "The longest of them.";
-        wide "reported_jitter_ps_sum", "ps" at [media.reported.reported_jitter_sum] "Sum of the interarrival jitters that these tell.";
+        wide "reported_jitter_ps_sum", "ps" at [media.reported.reported_jitter_sum] "Sum of the interarrival jitters in these reports.";
         wide "reported_rtt_ps_sum", "ps" at [media.reported.reported_rtt_sum] "Sum of these round trips.";
         optional "reported_rtt_ps_min", "ps" at [media.reported.reported_rtt_min] "The shortest of them.";
         integer "nacks_packets", "packets" at [media.reported.nacks] "Requests for packets that the receiver sent (generic NACK, RFC 4585 section 6.2.1).";
-        integer "nacked_packets", "packets" at [media.reported.nacked] "Packets that these asked for; one that was asked for twice counts twice.";
-        integer "retransmitted_packets", "packets" at [media.reported.retransmissions] "Packets of media that the sender sent again (RFC 4588); no other column of packets sent or expected counts them.";
+        integer "nacked_packets", "packets" at [media.reported.nacked] "Packets that these requests name. A packet requested twice counts twice.";
+        integer "retransmitted_packets", "packets" at [media.reported.retransmissions] "Media packets that the sender retransmitted (RFC 4588). No other column of sent or expected packets includes them.";
         integer "retransmitted_bytes", "bytes" at [media.reported.retransmitted_bytes] "Their bytes on the wire.";
     }
     ceased(&mut all);
     columns! { all;
-        integer "expected_packets", "packets" at [media.played.expected] "Packets of media that should have arrived.";
-        integer "lost_packets", "packets" at [media.played.lost] "Of these, packets that did not.";
-        integer "late_packets", "packets" at [media.played.late] "Packets that arrived after they should have been played.";
-        integer "repaired_packets", "packets" at [media.played.repaired] "Packets that were lost, and sent again in time to be played; they are not among the lost.";
-        integer "loss_bursts_count", "1" at [media.played.bursts] "Runs of packets that were lost or late.";
+        integer "expected_packets", "packets" at [media.played.expected] "Media packets that should have arrived.";
+        integer "lost_packets", "packets" at [media.played.lost] "Media packets among these that did not arrive.";
+        integer "late_packets", "packets" at [media.played.late] "Media packets that arrived after their playout time.";
+        integer "repaired_packets", "packets" at [media.played.repaired] "Media packets that were lost at first and whose retransmission arrived before their playout time. They do not count as lost.";
+        integer "loss_bursts_count", "1" at [media.played.bursts] "Bursts: runs of consecutive packets that were lost or late.";
         integer "played_packets", "packets" at [media.played.played] "Packets that were played in time.";
         integer "frames_shown_count", "1" at [media.played.frames_shown] "Frames that were shown.";
-        integer "frames_lost_count", "1" at [media.played.frames_lost] "Frames that were not, because a packet of theirs or a frame that they need is missing.";
+        integer "frames_lost_count", "1" at [media.played.frames_lost] "Frames that could not be shown, because one of their packets or a frame that they depend on was missing.";
         integer "frames_late_count", "1" at [media.played.frames_late] "Frames that were shown late.";
         integer "freezes_count", "1" at [media.played.freezes] "Freezes of the picture.";
         integer "frozen_ps", "ps" at [media.played.frozen] "Their total length.";
         integer "freeze_ps_max", "ps" at [media.played.freeze_max] "The longest of them.";
-        integer "level_switches_count", "1" at [media.played.switches] "Pictures of another quality level than the one before.";
-        wide "playout_delay_ps_sum", "ps" at [media.played.delay_sum] "Sum of the times from the making of a packet until it was played, of packets in time.";
-        flag "frames" at [media.frames] "Whether the source is video, whose frames mean something.";
+        integer "level_switches_count", "1" at [media.played.switches] "Pictures whose quality level differs from that of the picture before.";
+        wide "playout_delay_ps_sum", "ps" at [media.played.delay_sum] "Sum of the times from the creation of a packet until it was played, of the packets that arrived in time.";
+        flag "frames" at [media.frames] "Whether the source is video, so that the columns on frames apply.";
     }
     voice(&mut all);
     all
@@ -73,7 +73,7 @@ fn ceased(all: &mut Columns<Row>) {
     all.optional(
         "ceased_ps",
         "ps",
-        "When a circuit breaker ended the media, in simulated time; null if none did.",
+        "Simulated time at which a circuit breaker stopped the media; null if none did.",
         Place {
             get: |row| row.media.reported.ceased.map(|(_, at)| at),
             // The next column says why.
@@ -82,7 +82,7 @@ fn ceased(all: &mut Columns<Row>) {
     );
     all.word(
         "ceased_by",
-        "Which: `media_timeout`, `rtcp_timeout`, `congestion` or `media_usability`; empty if none did.",
+        "The circuit breaker that stopped it: `media_timeout`, `rtcp_timeout`, `congestion` or `media_usability`; empty if none did.",
         |row| row.media.reported.ceased.map_or("", |(why, _)| why.name()),
         |row, by| {
             if let Some((own, _)) = &mut row.media.reported.ceased {
@@ -99,7 +99,7 @@ fn voice(all: &mut Columns<Row>) {
     all.number(
         "codec_ie",
         "1",
-        "Equipment impairment factor of the codec (G.113); null where there is none.",
+        "Equipment impairment factor of the codec (G.113); null if there is none.",
         Place {
             get: |row| row.media.voice.map_or(f64::NAN, |voice| voice.ie),
             put: |row, value| {
@@ -112,7 +112,7 @@ fn voice(all: &mut Columns<Row>) {
     all.number(
         "codec_bpl",
         "1",
-        "Robustness of the codec against losses (G.113); null where there is none.",
+        "Robustness of the codec against losses (G.113); null if there is none.",
         Place {
             get: |row| row.media.voice.map_or(f64::NAN, |voice| voice.bpl),
             put: |row, value| {
@@ -125,7 +125,7 @@ fn voice(all: &mut Columns<Row>) {
     all.optional(
         "codec_delay_ps",
         "ps",
-        "Time that the codec takes to fill a packet; null where there is none.",
+        "Time that the codec takes to fill a packet; null if there is none.",
         Place {
             get: |row| row.media.voice.map(|voice| voice.delay),
             put: |row, delay| {

@@ -8,7 +8,7 @@ pub(super) fn declare(all: &mut Columns<FlowOutcome>) {
     all.optional(
         "playback_startup_ps",
         "ps",
-        "Of adaptive streaming: from the first request until the picture moved; null if it never did.",
+        "Of adaptive streaming: time from the first request until playback started; null if it never started.",
         Place {
             get: |flow| flow.playback?.startup,
             put: |flow, startup| {
@@ -19,11 +19,11 @@ pub(super) fn declare(all: &mut Columns<FlowOutcome>) {
         },
     );
     columns! { all;
-        optional "playback_stalls_count", "1" some [playback.stalls] "Of adaptive streaming: times at which the picture froze.";
-        optional "playback_stalled_ps", "ps" some [playback.stalled] "Of adaptive streaming: how long it was frozen.";
-        optional "playback_played_ps", "ps" some [playback.played] "Of adaptive streaming: how long it moved.";
-        optional "playback_segments_count", "1" some [playback.segments] "Of adaptive streaming: segments that were asked for.";
-        optional "playback_rates_bps_sum", "bit/s" some [playback.rates_sum] "Of adaptive streaming: the rates of their qualities, added up.";
-        optional "playback_switches_count", "1" some [playback.switches] "Of adaptive streaming: segments of another quality than the one before.";
+        optional "playback_stalls_count", "1" some [playback.stalls] "Of adaptive streaming: number of stalls.";
+        optional "playback_stalled_ps", "ps" some [playback.stalled] "Of adaptive streaming: total time in which playback was stalled.";
+        optional "playback_played_ps", "ps" some [playback.played] "Of adaptive streaming: total time of playback.";
+        optional "playback_segments_count", "1" some [playback.segments] "Of adaptive streaming: requested segments.";
+        optional "playback_rates_bps_sum", "bit/s" some [playback.rates_sum] "Of adaptive streaming: sum of the bit rates of these segments.";
+        optional "playback_switches_count", "1" some [playback.switches] "Of adaptive streaming: segments whose quality differs from that of the segment before.";
     }
 }

@@ -21,16 +21,16 @@ pub(super) static QUEUES: LazyLock<Columns<QueueOutcome>> = LazyLock::new(|| {
         optional "sojourn_ps_min", "ps" at [sojourn_min] "The shortest of them.";
         integer "sojourn_ps_max", "ps" at [sojourn_max] "The longest of them.";
         histogram "sojourn" at [sojourn] "the sojourn times";
-        number "backlog_packets_mean", "packets" at [backlog_mean.0] "Time average of the packets that wait.";
-        number "backlog_bytes_mean", "bytes" at [backlog_mean.1] "Time average of the bytes that wait.";
-        integer "backlog_packets_max", "packets" at [backlog_max.0] "Most packets that waited at once.";
-        integer "backlog_bytes_max", "bytes" at [backlog_max.1] "Most bytes that waited at once.";
+        number "backlog_packets_mean", "packets" at [backlog_mean.0] "Time average of the number of packets in the queue.";
+        number "backlog_bytes_mean", "bytes" at [backlog_mean.1] "Time average of the number of bytes in the queue.";
+        integer "backlog_packets_max", "packets" at [backlog_max.0] "Largest number of packets in the queue.";
+        integer "backlog_bytes_max", "bytes" at [backlog_max.1] "Largest number of bytes in the queue.";
     }
     by_flow(&mut all);
     columns! { all;
-        integer "loss_events_count", "1" at [loss_events] "Loss events: drops within the longest base round trip of the flows from the first are one.";
-        integer "loss_event_flows_count", "1" at [loss_event_flows] "Flows that lost packets in an event, summed over the events; each connection of a workload is a flow.";
-        integer "seen_flows_count", "1" at [seen_flows] "Such flows that the queue was handed packets of.";
+        integer "loss_events_count", "1" at [loss_events] "Loss events. All drops within the flows' longest base round trip from an event's first drop belong to it.";
+        integer "loss_event_flows_count", "1" at [loss_event_flows] "Flows that lost packets in a loss event, summed over the events. Each connection of a workload counts as a flow.";
+        integer "seen_flows_count", "1" at [seen_flows] "Flows in this sense whose packets arrived at the queue.";
     }
     all.metrics(Level::Queue, |queue, measured| {
         Subject::Queues(vec![queue], measured)
@@ -55,7 +55,7 @@ fn counted(all: &mut Columns<QueueOutcome>) {
     );
     all.word(
         "dialect",
-        "Its dialect in full.",
+        "Dialect, with its release.",
         |queue| queue.release,
         |queue, name| {
             queue.release = interned(name);
@@ -65,12 +65,12 @@ fn counted(all: &mut Columns<QueueOutcome>) {
     columns! { all;
         integer "rate_bps", "bit/s" at [rate] "Rate of the link at the end of the run.";
         wide "capacity_bits", "bits" at [capacity_bits] "Bits that the link could have carried.";
-        integer "received_packets", "packets" at [totals.received] "Packets handed to the queue.";
+        integer "received_packets", "packets" at [totals.received] "Packets that arrived at the queue, dropped ones included.";
         integer "received_bytes", "bytes" at [totals.received_bytes] "Their bytes.";
         integer "dropped_before_packets", "packets" at [totals.dropped_before] "Packets dropped on arrival.";
         integer "dropped_after_packets", "packets" at [totals.dropped_after] "Packets dropped later.";
         integer "dropped_bytes", "bytes" at [totals.dropped_bytes] "Bytes dropped, on arrival or later.";
-        integer "dequeued_packets", "packets" at [totals.dequeued] "Packets given up for transmission.";
+        integer "dequeued_packets", "packets" at [totals.dequeued] "Packets that left the queue for transmission.";
         integer "dequeued_bytes", "bytes" at [totals.dequeued_bytes] "Their bytes.";
         integer "marked_packets", "packets" at [totals.marked] "Packets marked with CE.";
         integer "sent_packets", "packets" at [sent_packets] "Packets whose transmission started.";
@@ -125,10 +125,10 @@ macro_rules! count {
 }
 
 const BY_FLOW: [Count; 5] = [
-    count!("flow_received_packets", "packets" at [received] "Packets handed to the queue, by flow in the order of `flows`; may end early."),
+    count!("flow_received_packets", "packets" at [received] "Packets that arrived at the queue, by flow, in the order of `flows`. The list may be shorter than the number of flows."),
     count!("flow_dropped_packets", "packets" at [dropped] "Packets dropped, by flow."),
     count!("flow_marked_packets", "packets" at [marked] "Packets marked, by flow."),
-    count!("flow_dequeued_packets", "packets" at [dequeued] "Packets given up for transmission, by flow."),
+    count!("flow_dequeued_packets", "packets" at [dequeued] "Packets that left the queue for transmission, by flow."),
     count!("flow_dequeued_bytes", "bytes" at [dequeued_bytes] "Their bytes, by flow."),
 ];
 

@@ -12,14 +12,14 @@ use crate::outcome::SeriesOutcome;
 pub(super) static SERIES: LazyLock<Columns<Sample>> = LazyLock::new(|| {
     let mut all = Columns::<Sample>::keyed();
     columns! { all;
-        text "of" at [of] "The link direction or flow that it is of.";
-        text "quantity" at [quantity] "What was sampled, with its unit.";
+        text "of" at [of] "The link direction or flow that was sampled.";
+        text "quantity" at [quantity] "The sampled quantity, with its unit.";
     }
-    all.follows("time_s", "s", "When, in simulated time.", |sample| {
+    all.follows("time_s", "s", "Simulated time of the sample.", |sample| {
         sample.time.as_secs_f64()
     });
     columns! { all;
-        number "value" at [value] "The sample; null where there is none.";
+        number "value" at [value] "The sampled value; null if there was none.";
         integer "first_ps", "ps" at [first] "Time of the first sample of the series.";
         integer "step_ps", "ps" at [step] "Time between samples.";
     }

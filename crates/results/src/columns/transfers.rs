@@ -16,7 +16,7 @@ pub(super) static TRANSFERS: LazyLock<Columns<Moved>> = LazyLock::new(|| {
     }
     all.word(
         "transfer",
-        "What was transferred: `flow` of a workload, `response`, or `page` with all its objects.",
+        "Kind of transfer: `flow` of a workload, `response`, or `page` with all its objects.",
         |row| row.transfer.kind.name(),
         |row, name| {
             let mut known = TransferKind::ALL.into_iter();
@@ -27,19 +27,18 @@ pub(super) static TRANSFERS: LazyLock<Columns<Moved>> = LazyLock::new(|| {
     );
     columns! { all;
         integer "size_bytes", "bytes" at [transfer.bytes] "Payload.";
-        integer "asked_ps", "ps" at [transfer.asked] "When it was asked for, in simulated time.";
-        optional "completed_ps", "ps" at [transfer.completed] "When its last byte had arrived at the receiver; null if it had not at the end of the run.";
-        optional "ideal_ps", "ps" at [transfer.ideal] "The least time that it could have taken: propagation, and transmission of all its bytes with headers at the slowest link \
-         of the path; null of a page.";
+        integer "asked_ps", "ps" at [transfer.asked] "Simulated time of the request.";
+        optional "completed_ps", "ps" at [transfer.completed] "Simulated time at which its last byte arrived at the receiver; null if the transfer was not complete when the run ended.";
+        optional "ideal_ps", "ps" at [transfer.ideal] "Least possible completion time: propagation plus the transmission of all bytes with headers at the slowest link of the path; null for a page.";
     }
     all.follows("fct_s",
 "s",
-"Flow completion time: from when it was asked for until its last byte had arrived; null if it had not.",
+"Flow completion time, from the request until the last byte arrived; null if it did not complete.",
 |row| row.transfer.took().map_or(f64::NAN, Span::as_secs_f64));
     all.follows(
         "slowdown",
         "1",
-        "Flow completion time over the least time; null where there is none.",
+        "Flow completion time divided by `ideal_ps`; null if either is.",
         |row| row.transfer.slowdown().unwrap_or(f64::NAN),
     );
     all

@@ -23,7 +23,7 @@ pub(super) const TABLE: &[Entry] = &[
             "exchanges_lost_count",
             "Exchanges lost",
             Unit::Count,
-            "Of `udp_rr`: requests that were not answered before the timeout.",
+            "Of `udp_rr`: requests that no answer reached before the timeout.",
             "count",
         ),
         |flows, _| sum(flows, |exchanges| exchanges.lost),
@@ -33,8 +33,7 @@ pub(super) const TABLE: &[Entry] = &[
             "exchange_loss_ratio",
             "Exchange loss",
             Unit::Ratio,
-            "Of `udp_rr`: share of the requests that were not answered before the timeout, among those whose timeout was over at the \
-             end of the run.",
+            "Of `udp_rr`: share of the requests without an answer before the timeout. Requests whose timeout had not passed when the run ended are left out.",
             "exchanges lost / exchanges due",
         ),
         |flows, _| {
@@ -47,7 +46,7 @@ pub(super) const TABLE: &[Entry] = &[
             "exchanges_per_second",
             "Exchanges per second",
             Unit::Index,
-            "Of `udp_rr`: exchanges completed per second, which netperf calls transactions; of several flows, of all together.",
+            "Of `udp_rr`: exchanges completed per second (transactions in netperf). For several flows, the sum.",
             "exchanges answered / measured time",
         ),
         |flows, seconds| ratio(sum(flows, |exchanges| exchanges.answered)?, seconds),

@@ -20,7 +20,7 @@ const DELAYS: &[Entry] = &[
             "goodput_bps_mean",
             "Goodput per flow",
             Unit::BitsPerSecond,
-            "New application bits that the receiver got in order, per second and flow.",
+            "Application bits delivered in order for the first time, per second and flow.",
             "8 × bytes delivered in order for the first time / measured time / flows",
         ),
         |flows, seconds| {
@@ -33,7 +33,7 @@ const DELAYS: &[Entry] = &[
             "throughput_bps_mean",
             "Throughput per flow",
             Unit::BitsPerSecond,
-            "Bits on the wire that reached the receiver, headers and repetitions included, per second and flow.",
+            "Bits on the wire that reached the receiver, per second and flow. Headers and retransmissions are included.",
             "8 × bytes delivered / measured time / flows",
         ),
         |flows, seconds| {
@@ -46,7 +46,7 @@ const DELAYS: &[Entry] = &[
             "delay_s_mean",
             "One-way delay, mean",
             Unit::Seconds,
-            "Time from sender to receiver of packets that arrived.",
+            "One-way delay from sender to receiver, of the packets that arrived.",
             "Σ delay / packets delivered, to the picosecond",
         ),
         |flows, _| {
@@ -60,7 +60,7 @@ const DELAYS: &[Entry] = &[
             "delay_s_min",
             "One-way delay, min",
             Unit::Seconds,
-            "The shortest one-way delay.",
+            "Shortest one-way delay.",
             "min delay, to the picosecond",
         ),
         |flows, _| {
@@ -73,7 +73,7 @@ const DELAYS: &[Entry] = &[
             "delay_s_max",
             "One-way delay, max",
             Unit::Seconds,
-            "The longest one-way delay.",
+            "Longest one-way delay.",
             "max delay, to the picosecond",
         ),
         |flows, _| {
@@ -90,7 +90,7 @@ const COUNTS: &[Entry] = &[
                 "replies_delay_s_mean",
                 "One-way delay of replies, mean",
                 Unit::Seconds,
-                "Time from receiver to sender of packets that arrived there, such as acknowledgements.",
+                "One-way delay from receiver to sender, of packets that arrived there, such as acknowledgements.",
                 "Σ delay / replies that arrived, to the picosecond",
             ),
             |flows, _| {
@@ -103,8 +103,7 @@ const COUNTS: &[Entry] = &[
                 "both_delay_s_mean",
                 "One-way delay of packets and replies, mean",
                 Unit::Seconds,
-                "Time from one end to the other, of packets and replies that arrived, together: what a trace gives that does not \
-                 tell data from acknowledgements.",
+                "One-way delay of data packets and replies together, of those that arrived. Traces that do not distinguish data from acknowledgements give this value.",
                 "Σ delay either way / packets and replies that arrived, to the picosecond",
             ),
             |flows, _| {
@@ -120,8 +119,7 @@ const COUNTS: &[Entry] = &[
             "pdv_s_p99",
             "Delay variation, p99",
             Unit::Seconds,
-            "Packet delay variation (RFC 5481 section 4.2): the delay beyond the flow's shortest that 99 % of its packets \
-             do not exceed; of several flows, the mean of theirs.",
+            "Packet delay variation (RFC 5481 section 4.2): delay minus the flow's shortest delay, not exceeded by 99 % of its packets. For several flows, the mean over the flows.",
             "p99 of delay − min delay",
         )
         .entry(Level::Flow, Read::VariationQuantile(0.99)),
@@ -130,7 +128,7 @@ const COUNTS: &[Entry] = &[
                 "jitter_s_mean",
                 "Jitter",
                 Unit::Seconds,
-                "Mean difference of the delays of consecutive packets (RFC 3550 section 6.4.1), without its smoothing.",
+                "Mean absolute difference of the delays of consecutive packets, as in RFC 3550 section 6.4.1 but without its smoothing.",
                 "Σ |delay(i) − delay(i−1)| / (packets delivered − 1)",
             ),
             |flows, _| {
@@ -145,7 +143,7 @@ const COUNTS: &[Entry] = &[
                 "rtt_s_mean",
                 "RTT, mean",
                 Unit::Seconds,
-                "Round trips as the sender measured them.",
+                "Round trip time, as the sender measured it.",
                 "Σ round trip / measurements",
             ),
             |flows, _| {
@@ -158,7 +156,7 @@ const COUNTS: &[Entry] = &[
                 "rtt_s_min",
                 "RTT, min",
                 Unit::Seconds,
-                "The shortest round trip that the sender measured.",
+                "Shortest round trip time that the sender measured.",
                 "min round trip",
             ),
             |flows, _| {
@@ -171,7 +169,7 @@ const COUNTS: &[Entry] = &[
                 "rtt_s_max",
                 "RTT, max",
                 Unit::Seconds,
-                "The longest round trip that the sender measured.",
+                "Longest round trip time that the sender measured.",
                 "max round trip",
             ),
             |flows, _| {
@@ -194,7 +192,7 @@ const COUNTS: &[Entry] = &[
                 "delivered_packets",
                 "Delivered",
                 Unit::Packets,
-                "Packets of the sender that arrived.",
+                "Packets of the sender that arrived at the receiver.",
                 "count",
             ),
             |flows, _| Some(sum(flows, |f| f.delivered_packets)),
@@ -204,7 +202,7 @@ const COUNTS: &[Entry] = &[
                 "packet_bytes_mean",
                 "Packet size, mean",
                 Unit::Bytes,
-                "Bytes on the wire of a packet of the sender that arrived.",
+                "Mean size on the wire of the sender's packets that arrived.",
                 "bytes delivered / packets delivered",
             ),
             |flows, _| {
@@ -217,7 +215,7 @@ const COUNTS: &[Entry] = &[
                 "dropped_packets",
                 "Dropped",
                 Unit::Packets,
-                "Packets of the sender that were dropped, anywhere.",
+                "Packets of the sender that were dropped anywhere on the path.",
                 "count",
             ),
             |flows, _| Some(sum(flows, |f| f.dropped_packets)),
@@ -227,8 +225,7 @@ const COUNTS: &[Entry] = &[
                 "loss_ratio",
                 "Loss",
                 Unit::Ratio,
-                "Share of the packets that the sender sent that were dropped; where more arrived or were dropped than were sent, \
-                 because some were on their way when the measured time began or there are several copies, of those.",
+                "Share of the sent packets that were dropped. If more packets arrived or were dropped than were sent, the share is of those. This happens when packets were in flight as the measured time began, or when packets are duplicated.",
                 "packets dropped / max(packets sent, packets delivered + packets dropped)",
             ),
             |flows, _| {
@@ -242,7 +239,7 @@ const COUNTS: &[Entry] = &[
                 "marked_packets",
                 "Marked",
                 Unit::Packets,
-                "Packets that arrived with CE.",
+                "Packets that arrived with the CE codepoint.",
                 "count",
             ),
             |flows, _| Some(sum(flows, |f| f.marked_packets)),
@@ -252,7 +249,7 @@ const COUNTS: &[Entry] = &[
                 "ce_ratio",
                 "CE share",
                 Unit::Ratio,
-                "Share of the packets of the sender that arrived which carried CE.",
+                "Share of the arrived packets that carried CE.",
                 "packets that arrived with CE / packets delivered",
             ),
             |flows, _| {
@@ -265,7 +262,7 @@ const COUNTS: &[Entry] = &[
                 "retransmissions_packets",
                 "Retransmissions",
                 Unit::Packets,
-                "Packets sent again.",
+                "Packets that the sender retransmitted.",
                 "count",
             ),
             |flows, _| Some(sum(flows, |f| f.retransmissions)),
@@ -285,8 +282,7 @@ const COUNTS: &[Entry] = &[
                 "completion_s",
                 "Completion time",
                 Unit::LongSeconds,
-                "Time from the start of a flow until its last byte was acknowledged; of several flows, the mean over those \
-                 that ended.",
+                "Time from the start of a flow until its last byte was acknowledged. For several flows, the mean over the flows that completed.",
                 "end − start",
             ),
             |flows, _| {

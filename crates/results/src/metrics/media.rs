@@ -40,8 +40,7 @@ pub(super) const REPORTED: &[Entry] = &[
             "reported_loss_ratio",
             "Reported loss",
             Unit::Ratio,
-            "Share of the packets of media that were lost, as RTCP receiver reports say (RFC 3550 section 6.4.1); `loss_ratio` \
-                 is the true one.",
+            "Share of the media packets that RTCP receiver reports count as lost (RFC 3550 section 6.4.1). `loss_ratio` is the true share.",
             "Σ packets reported lost / Σ packets reported expected",
         ),
         |flows, _| {
@@ -57,7 +56,7 @@ pub(super) const REPORTED: &[Entry] = &[
             "reported_jitter_s_mean",
             "Reported jitter",
             Unit::Seconds,
-            "Interarrival jitter, as RTCP receiver reports say (RFC 3550 appendix A.8): mean over reports.",
+            "Interarrival jitter in RTCP receiver reports (RFC 3550 appendix A.8), mean over the reports.",
             "Σ jitter / reports",
         ),
         |flows, _| {
@@ -73,8 +72,8 @@ pub(super) const REPORTED: &[Entry] = &[
             "reported_rtt_s_mean",
             "Reported RTT",
             Unit::Seconds,
-            "Round trip, as it follows from RTCP reports: arrival less LSR less DLSR (RFC 3550 section 6.4.1); mean over reports.",
-            "Σ round trip / reports that tell one",
+            "Round trip time computed from RTCP reports: arrival time minus LSR minus DLSR (RFC 3550 section 6.4.1), mean over the reports.",
+            "Σ round trip / reports that give one",
         ),
         |flows, _| {
             share(
@@ -89,7 +88,7 @@ pub(super) const REPORTED: &[Entry] = &[
             "rtcp_bps_mean",
             "RTCP",
             Unit::BitsPerSecond,
-            "RTCP of both ends, bits on the wire per second.",
+            "Bits on the wire per second that RTCP takes, both ends together.",
             "8 × bytes of RTCP / measured time",
         ),
         |flows, seconds| {
@@ -106,7 +105,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "playout_delay_s_mean",
                 "Playout delay",
                 Unit::Seconds,
-                "Time from the making of a packet of media until it is played: the network's delay and what the playout buffer adds.",
+                "Time from the creation of a media packet until it is played: the network delay plus the time in the playout buffer.",
                 "Σ delay / packets played in time",
             ),
             |flows, _| {
@@ -122,7 +121,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "playout_loss_ratio",
                 "Lost or late",
                 Unit::Ratio,
-                "Share of the packets of media that did not arrive, or arrived after they should have been played.",
+                "Share of the media packets that were lost or arrived after their playout time.",
                 "Σ packets lost or late / Σ packets expected",
             ),
             |flows, _| {
@@ -138,7 +137,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "late_ratio",
                 "Late",
                 Unit::Ratio,
-                "Share of the packets of media that arrived after they should have been played.",
+                "Share of the media packets that arrived after their playout time.",
                 "Σ packets late / Σ packets expected",
             ),
             |flows, _| {
@@ -154,8 +153,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "rtx_ratio",
                 "Sent again",
                 Unit::Ratio,
-                "Packets of media that were sent again because the receiver had asked for them (RFC 4585 section 6.2.1, RFC 4588), over \
-                 the packets that should have arrived.",
+                "Media packets that the sender retransmitted at the receiver's request (RFC 4585 section 6.2.1, RFC 4588), divided by the packets that should have arrived.",
                 "Σ packets sent again / Σ packets expected",
             )
             // A packet can be sent again more than once.
@@ -173,7 +171,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "repaired_ratio",
                 "Repaired",
                 Unit::Ratio,
-                "Share of the packets of media that were lost on their first way, and sent again in time to be played.",
+                "Share of the media packets that were lost at first and whose retransmission arrived before their playout time.",
                 "Σ packets repaired / Σ packets expected",
             ),
             |flows, _| {
@@ -189,8 +187,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "r_factor",
                 "R",
                 Unit::Index,
-                "Rating of voice by the E-model (ITU-T G.107) from playout delay, losses with lateness, their burstiness, and the codec: \
-                 93.2 without impairment, below 60 poor; of several flows, the mean.",
+                "Transmission rating of voice by the E-model (ITU-T G.107). It is computed from the playout delay, the lost and late packets, their burstiness, and the codec: 93.2 without impairment, poor below 60. For several flows, the mean.",
                 "Ro − Is − Id − Ie,eff",
             )
             .within(Range::Between(f64::NEG_INFINITY, 100.0)),
@@ -207,8 +204,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "mos",
                 "MOS",
                 Unit::Index,
-                "Mean opinion score of voice that the rating stands for (ITU-T G.107 annex B): 4.41 without impairment, 1 at worst; of \
-                 several flows, the mean.",
+                "Mean opinion score of voice that corresponds to `r_factor` (ITU-T G.107 annex B): 4.41 without impairment, 1 at worst. For several flows, the mean.",
                 "1 + 0.035 R + R (R − 60) (100 − R) 7e-6",
             )
             .within(Range::Between(1.0, 4.5)),
@@ -222,7 +218,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "frames_lost_ratio",
                 "Frames lost",
                 Unit::Ratio,
-                "Share of the frames of video that could not be shown, because a packet of theirs or a frame that they need is missing.",
+                "Share of the video frames that could not be shown, because one of their packets or a frame that they depend on was missing.",
                 "Σ frames lost / Σ frames",
             ),
             |flows, _| {
@@ -236,8 +232,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "freezes_count",
                 "Freezes",
                 Unit::Count,
-                "Freezes of the picture: it stays for three times the mean time between pictures and 150 ms more than it, while there \
-                 are frames to be shown.",
+                "Freezes of the picture. The picture freezes when it stays for at least three times the mean time between pictures, and at least 150 ms longer than that mean, while there are frames to show.",
                 "count",
             ),
             |flows, _| frames(flows, |media| to_f64(media.played.freezes)),
@@ -247,7 +242,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "frozen_ratio",
                 "Frozen",
                 Unit::Ratio,
-                "Share of the time in which the picture is frozen; of several flows or receivers, the mean.",
+                "Share of the time in which the picture is frozen. For several flows or receivers, the mean.",
                 "Σ length of freezes / (measured time × receivers)",
             ),
             |flows, seconds| {
@@ -261,7 +256,7 @@ pub(super) const PLAYED: &[Entry] = &[
                 "level_switches_count",
                 "Level switches",
                 Unit::Count,
-                "Of video with a ladder: pictures of another quality level than the one before.",
+                "Of video with a ladder: pictures whose quality level differs from that of the picture before.",
                 "count",
             ),
             |flows, _| frames(flows, |media| to_f64(media.played.switches)),

@@ -19,7 +19,7 @@ const COUNTS: &[Entry] = &[
             "transfers_count",
             "Transfers",
             Unit::Count,
-            "Transfers of a workload, and responses of `udp_rr`, that were asked for after the warm-up and have arrived; of pages, the pages.",
+            "Transfers of a workload, or responses of `udp_rr`, that were requested after the warm-up and completed. For web pages, the number of pages.",
             "count",
         ),
         |flows, _| transfers(flows, |transfer| transfer.completed.is_some()),
@@ -29,8 +29,7 @@ const COUNTS: &[Entry] = &[
             "unfinished_count",
             "Unfinished",
             Unit::Count,
-            "Transfers of a workload, and responses of `udp_rr`, that were asked for after the warm-up and had not arrived at the \
-                 end: the times of those that have are too short a sample where there are many.",
+            "Transfers of a workload, or responses of `udp_rr`, that were requested after the warm-up and were not complete when the run ended. They are excluded from the completion times; if there are many, those times are biased low.",
             "count",
         ),
         |flows, _| transfers(flows, |transfer| transfer.completed.is_none()),
@@ -40,8 +39,7 @@ const COUNTS: &[Entry] = &[
             "responsiveness_rpm",
             "Responsiveness (RPM)",
             Unit::Index,
-            "Round trips per minute (draft-ietf-ippm-responsiveness) of requests whose responses are small, one after the other, \
-                 at their mean completion time.",
+            "Round trips per minute (draft-ietf-ippm-responsiveness). It is computed from the mean completion time of requests with small responses that are sent one after the other.",
             "60 s / fct_s_mean",
         ),
         |flows, _| responsiveness_rpm(flows.iter().flat_map(|flow| &flow.transfers)),
@@ -55,22 +53,21 @@ const MEASURES: [(Measure, &str, &str, Unit, &str); 3] = [
         "fct_s",
         "FCT",
         Unit::Seconds,
-        "Flow completion time, from when a transfer was asked for until its last byte had arrived",
+        "Flow completion time, from the request of a transfer until its last byte arrived",
     ),
     (
         Measure::Slowdown,
         "slowdown",
         "Slowdown",
         Unit::Index,
-        "Flow completion time over the least possible, which is propagation and the transmission of all bytes with headers \
-         at the slowest link of the path",
+        "Flow completion time divided by the least possible one, which is propagation plus the transmission of all bytes with headers at the slowest link of the path",
     ),
     (
         Measure::PageLoad,
         "page_load_s",
         "Page load time",
         Unit::Seconds,
-        "Page load time, from the request for the first object until the last object had arrived",
+        "Page load time, from the request for the first object until the last object arrived",
     ),
 ];
 
@@ -96,7 +93,7 @@ pub(super) fn metrics() -> Vec<Metric> {
         all.push(statistic(
             "mean",
             "mean",
-            format!("{doc}: mean."),
+            format!("{doc}: mean over the transfers."),
             "Σ / transfers".to_owned(),
             Statistic::Mean,
         ));
