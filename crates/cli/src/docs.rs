@@ -50,8 +50,7 @@ pub(crate) fn pages() -> Vec<(String, String)> {
 fn queues_markdown() -> String {
     let mut page = String::from(
         "# Queue disciplines\n\n\
-         `sojourn show NAME` prints what these pages say. An AQM may stand in each queue of a scheduler that has `each`. This page and those it \
-         links are generated from the declarations in `crates/queue/src/disciplines`.\n\n\
+         `sojourn show NAME` prints the same information as these pages. A scheduler with a parameter `each` can have an AQM in each of its queues. This page and the pages it links to are generated from the declarations in `crates/queue/src/disciplines`.\n\n\
          | name | kind | dialects | what |\n|---|---|---|---|\n",
     );
     for entry in registry::catalogue() {
@@ -121,7 +120,7 @@ fn queue_markdown(entry: &CatalogueEntry) -> String {
     );
     if let Ok(Some(lines)) = registry::tc(&Spec::new(entry.name), "DEV") {
         page.push_str(&format!(
-            "\n## On Linux\n\n`sojourn tc {}` prints the defaults of dialect linux as Linux's `tc` takes them:\n\n```text\n{lines}\n```\n",
+            "\n## On Linux\n\n`sojourn tc {}` prints the defaults of dialect linux as arguments of Linux's `tc`:\n\n```text\n{lines}\n```\n",
             entry.name
         ));
     }
@@ -136,8 +135,7 @@ fn queue_markdown(entry: &CatalogueEntry) -> String {
 fn scenario_markdown() -> String {
     let mut page = String::from(
         "# Scenario files\n\n\
-         A scenario is a file in TOML. Only `flows` has to be given; everything else has a default. Every quantity has a \
-         unit: `5ms`, `10Mbps`, `100p`, `64kB`. A key that nothing reads is an error.\n\n\
+         A scenario is a TOML file. Only `flows` is required; everything else has a default. Every quantity has a unit: `5ms`, `10Mbps`, `100p`, `64kB`. An unknown key is an error.\n\n\
          This page is generated from the declarations in `crates/scenario/src/model.rs`.\n\n\
          ## Top-level keys\n\n| key | meaning |\n|---|---|\n",
     );
@@ -174,8 +172,7 @@ fn scenario_markdown() -> String {
 fn study_markdown(tables: &Tables) -> String {
     let mut page = String::from(
         "# Study files\n\n\
-         A study is a scenario (see [scenario files](scenario.md)) with these tables beside its own. Every combination of \
-         the levels of an experiment's factors is a point; each point is run in every replication.\n",
+         A study is a scenario (see [scenario files](scenario.md)) with the additional tables on this page. Every combination of the levels of an experiment's factors is a point. Every point runs in every replication.\n",
     );
     for &(heading, doc, params) in tables {
         page.push_str(&format!(
@@ -186,16 +183,10 @@ fn study_markdown(tables: &Tables) -> String {
     page
 }
 
-const FLOWS: &str = "\nAn entry says what runs with `kind`, or with `spec` on one line (`spec = \"4*reno\"`); an entry that is \
-    a text is a `spec` (`flows = [\"4*reno\", \"cbr 2Mbps size=1000B\"]`). Every other key is a parameter of the kind, which \
-    `sojourn show` lists.\n\n| kind | meaning |\n|---|---|\n";
+const FLOWS: &str = "\nEach entry has a `kind`, or a `spec` on one line (`spec = \"4*reno\"`). An entry can also be a string, which is a `spec` (`flows = [\"4*reno\", \"cbr 2Mbps size=1000B\"]`). All other keys are parameters of the kind; `sojourn show` lists them.\n\n| kind | meaning |\n|---|---|\n";
 
 const PATHS: &str = "\n## Paths\n\n\
-    `--set PATH=VALUE` and the factors of a study name a value by its path: `topology.rate`, `flows[0].count`, \
-    `flows.reno.count`. In a list of tables a word stands for the entry with that label, name, pair of nodes or kind. A key \
-    with a dot or a space stands in quotes. A path goes into a specification on one line as if it were a table: \
-    `topology.queue.target` is the target of `queue = \"codel target=5ms\"`. A value is TOML (`3`, `true`, \
-    `[\"4*reno\"]`), or else a text.\n";
+    `--set PATH=VALUE` and the factors of a study refer to a value by its path: `topology.rate`, `flows[0].count`, `flows.reno.count`. In a list of tables, a word selects the entry with that label, name, pair of nodes or kind. Put a key with a dot or a space in quotes. A path can lead into a specification on one line as if it were a table: `topology.queue.target` is the target of `queue = \"codel target=5ms\"`. The value is parsed as TOML (`3`, `true`, `[\"4*reno\"]`); if it is not TOML, it is a string.\n";
 
 #[cfg(test)]
 mod tests {

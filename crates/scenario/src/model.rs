@@ -7,14 +7,14 @@
 use sojourn_units::{Bytes, Limit, Rate, Ratio, Span, Spec, choice, params};
 
 choice! {
-    /// Order of events at one instant.
+    /// Order of events at the same instant.
     pub enum TieRule {
-        /// The one scheduled earlier comes first, then the component of lower rank: the order of ns-3.
+        /// The event scheduled earlier comes first, then the one of the component with the lower rank, as in ns-3.
         Birth = "birth",
-        /// As ns-2 has them: its times are sums in double precision, which round events at one instant apart; equal sums happen in the order
-        /// in which they were scheduled. Every end of transmission is an event.
+        /// As in ns-2. Times are sums in double precision, so rounding can separate events of one instant. Events with
+        /// equal sums happen in the order in which they were scheduled. Every end of transmission is an event.
         Ns2Clock = "ns2_clock",
-        /// A departure at or before t precedes an arrival at t.
+        /// A departure at or before time t precedes an arrival at t.
         DeparturesFirst = "departures_first",
     }
 }
@@ -24,31 +24,32 @@ choice! {
     pub enum Rounding {
         /// The remainder below a picosecond is carried to the next packet, and cleared when the link goes idle.
         Carry = "carry",
-        /// Each serialization time is cut to whole nanoseconds: the clock of ns-3.
+        /// Each serialization time is truncated to whole nanoseconds, the clock of ns-3.
         TruncateNs = "truncate_ns",
-        /// Each time is the nearest whole number of nanoseconds, as on the clock of ns-3 from 3.36 on.
+        /// Each serialization time is rounded to the nearest nanosecond, as in ns-3 from 3.36 on.
         NearestNs = "nearest_ns",
-        /// Seconds in double precision, cut to whole nanoseconds: what ns-3.24 does.
+        /// Serialization times are seconds in double precision, truncated to whole nanoseconds, as in ns-3.24.
         DoubleNs = "double_ns",
     }
 }
 
 choice! {
-    /// How random streams are told apart.
+    /// How random streams are assigned.
     pub enum Streams {
-        /// By the names of what draws from them: adding something changes nothing else.
+        /// By the name of the component that draws from them. Adding a component does not change the draws of others.
         Names = "names",
-        /// By number, in the order of construction, as in ns-3.24: MRG32k3a, whose run is the number of the replication from 1.
+        /// By number, in the order of construction, as in ns-3.24. The generator is MRG32k3a; its run number is the
+        /// number of the replication, from 1.
         Ns3 = "ns3",
     }
 }
 
 choice! {
-    /// Direction of a flow over a builder's topology.
+    /// Direction of a flow in a built-in topology.
     pub enum Direction {
-        /// From the left to the right, over the bottleneck under study.
+        /// From left to right, through the bottleneck under study.
         Forward = "forward",
-        /// Against it.
+        /// From right to left.
         Reverse = "reverse",
     }
 }
@@ -56,9 +57,9 @@ choice! {
 choice! {
     /// Where a lossy link loses packets.
     pub enum LossPlace {
-        /// After transmission: a lost packet has used capacity.
+        /// After transmission. A lost packet has used link capacity.
         Wire = "wire",
-        /// Before the queue, as an error model of ns-2 does.
+        /// Before the queue, like an ns-2 error model.
         Queue = "queue",
     }
 }
@@ -66,13 +67,13 @@ choice! {
 choice! {
     /// How packets reach the members of a multicast group.
     pub enum TreeKind {
-        /// One tree for all sources, from a rendezvous point on, to which each source sends.
+        /// One tree for all sources. Each source sends to a rendezvous point, the root of the tree.
         Shared = "shared",
-        /// A tree for each source, of the members' shortest paths to it.
+        /// One tree for each source, made of the members' shortest paths to it.
         Source = "source",
-        /// Flooded; nodes without members prune themselves off.
+        /// Packets are flooded, and nodes without members prune themselves.
         Dense = "dense",
-        /// Links that are listed, whoever belongs to the group.
+        /// The links listed in `links`, independent of the members.
         Static = "static",
     }
 }
@@ -82,21 +83,22 @@ params! {
     pub struct RunParams {
         /// Simulated time of one run.
         duration: Span = "60s", range "1us".."200h", source "Sojourn's choice";
-        /// Simulated time at the start that is left out of every measure; unless given, at most half of the duration.
+        /// Simulated time at the start of a run that no metric includes. The default is limited to half of the
+        /// duration.
         warmup: Span = "5s", range "0s".."200h", source "Sojourn's choice";
         /// Seed of every random stream.
         seed: u64 = "1", source "Sojourn's choice";
-        /// How random streams are told apart.
+        /// How random streams are assigned.
         streams: Option<Streams> = "none", source "ns3 in dialect ns3_24, names elsewhere";
-        /// Runs that differ only in their random draws; intervals are taken over them.
+        /// Number of runs that differ only in their random draws. Confidence intervals are computed over them.
         replications: u64 = "10", range "1".."100000", source "Sojourn's choice";
-        /// Order of events at one instant.
+        /// Order of events at the same instant.
         ties: Option<TieRule> = "none", source "ns2_clock in dialect ns2, birth in dialects ns3 and ns3_24, departures_first elsewhere";
-        /// Flows without a start of their own start uniformly within this time; their phases are random, too.
+        /// Flows without `start` start at a random time, uniform within this time. Their phases are random, too.
         start_spread: Span = "1s", range "0s"..,  source "Sojourn's choice";
-        /// Starts and phases are zero, and one run is made.
+        /// All starts and phases are zero, and there is only one run.
         deterministic: bool = "false", source "Sojourn's choice";
-        /// Every end of transmission is an event: slower, the same result to the bit.
+        /// Make every end of transmission an event. This is slower and gives the same results, to the bit.
         eager: bool = "false", source "Sojourn's choice";
     }
 }
@@ -112,17 +114,18 @@ impl RunParams {
 }
 
 params! {
-    /// Two routers and the link between them, hosts on both sides: table `[topology]` with `kind = "dumbbell"`.
+    /// Two routers with a bottleneck link between them and hosts on both sides: table `[topology]` with `kind =
+    /// "dumbbell"`.
     pub struct DumbbellParams {
         /// Rate of the bottleneck, from left to right.
         rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
         /// Rate of the bottleneck from right to left; the same unless given.
         reverse_rate: Option<Rate> = "none", range "1bps".., source "equal to rate";
-        /// Base round trip: propagation over access, bottleneck and access, both ways.
+        /// Base round trip time: propagation delay of access link, bottleneck and access link, both ways.
         rtt: Span = "40ms", range "0s".."1h", source "Sojourn's choice";
-        /// One-way propagation of the bottleneck.
+        /// One-way propagation delay of the bottleneck.
         bottleneck_delay: Option<Span> = "none", source "a quarter of rtt";
-        /// One-way propagation of each access link.
+        /// One-way propagation delay of each access link.
         access_delay: Option<Span> = "none", source "what bottleneck_delay leaves of rtt, spread evenly";
         /// Rate of the access links.
         access_rate: Option<Rate> = "none", range "1bps".., source "10 times rate";
@@ -134,23 +137,23 @@ params! {
         reverse_queue: Option<Spec> = "none", source "equal to queue";
         /// Queue of every access link.
         access_queue: Spec = "(droptail limit=1000000p)", source "too large to drop";
-        /// Hosts on each side; flows take them in turn, in each direction from the first on. One pair per flow unless given.
+        /// Hosts on each side. Flows use them in turn; each direction begins with the first host.
         pairs: Option<u64> = "none", range "1".."1000000", source "one pair per flow";
     }
 }
 
 params! {
-    /// Routers in a row with a bottleneck between each two: table `[topology]` with `kind = "parking_lot"`.
+    /// A row of routers with a bottleneck between each two neighbours: table `[topology]` with `kind = "parking_lot"`.
     pub struct ParkingLotParams {
-        /// Bottlenecks in the row.
+        /// Number of bottlenecks in the row.
         hops: u64 = "3", range "1".."200", source "Sojourn's choice";
         /// Rate of each bottleneck, both ways.
         rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
-        /// One-way propagation of each bottleneck.
+        /// One-way propagation delay of each bottleneck.
         delay: Span = "10ms", range "0s".."1h", source "Sojourn's choice";
         /// Rate of the access links.
         access_rate: Option<Rate> = "none", range "1bps".., source "10 times rate";
-        /// One-way propagation of each access link.
+        /// One-way propagation delay of each access link.
         access_delay: Span = "1ms", range "0s".."1h", source "Sojourn's choice";
         /// Limit of each bottleneck queue; overrides the discipline's own default.
         buffer: Option<Limit> = "none", source "the discipline's default";
@@ -160,20 +163,21 @@ params! {
         reverse_queue: Option<Spec> = "none", source "equal to queue";
         /// Queue of every access link.
         access_queue: Spec = "(droptail limit=1000000p)", source "too large to drop";
-        /// Flows without `from` and `to` are put across one bottleneck each, in turn, after this many that cross all.
+        /// Number of flows that cross all bottlenecks, among those without `from` and `to`. The flows after these cross
+        /// one bottleneck each, in turn.
         end_to_end: u64 = "1", source "Sojourn's choice";
     }
 }
 
 params! {
-    /// Nodes in a line without hosts of their own; flows run from the first to the last node: table `[topology]` with
+    /// Nodes in a line, without separate hosts; flows run from the first node to the last: table `[topology]` with
     /// `kind = "chain"`.
     pub struct ChainParams {
-        /// Links in the line.
+        /// Number of links in the line.
         hops: u64 = "2", range "1".."250", source "Sojourn's choice";
         /// Rate of each link, both ways.
         rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
-        /// One-way propagation of each link.
+        /// One-way propagation delay of each link.
         delay: Span = "10ms", range "0s".."1h", source "Sojourn's choice";
         /// Limit of each queue; overrides the discipline's own default.
         buffer: Option<Limit> = "none", source "the discipline's default";
@@ -185,7 +189,7 @@ params! {
 }
 
 params! {
-    /// One link of a graph, both directions: table `[[links]]`; the topology's kind is then `graph`.
+    /// One link of a graph, with both directions: table `[[links]]`. The topology's kind is then `graph`.
     pub struct LinkParams {
         /// Node at one end.
         from: String = "", source "required";
@@ -195,13 +199,13 @@ params! {
         rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
         /// Rate from `to` to `from`.
         reverse_rate: Option<Rate> = "none", range "1bps".., source "equal to rate";
-        /// One-way propagation.
+        /// One-way propagation delay.
         delay: Span = "1ms", range "0s".."1h", source "Sojourn's choice";
         /// Queue from `from` to `to`.
         queue: Spec = "droptail", source "Sojourn's choice";
         /// Queue from `to` to `from`.
         reverse_queue: Option<Spec> = "none", source "equal to queue";
-        /// The two queues are reported and traced; otherwise only counted.
+        /// Report and trace the link's two queues. Otherwise they are only counted.
         observed: bool = "true", source "Sojourn's choice";
         /// The queue from `from` to `to` is a bottleneck: what metrics of the bottleneck are of. Where no link says so, it is the slowest on the ways of the flows in the direction under study; of several as slow on one way, the first, and of its two directions that of the first flow.
         bottleneck: Option<bool> = "none", source "Sojourn's choice";
@@ -213,63 +217,67 @@ params! {
     pub struct WireParams {
         /// Rounding of serialization times.
         tx_rounding: Option<Rounding> = "none", source "nearest_ns in dialect ns3, double_ns in ns3_24, carry elsewhere";
-        /// Packets that the device takes from the discipline ahead of their transmission.
+        /// Packets that the device takes from the queue discipline before it transmits them.
         device_queue: Option<u64> = "none", range "0".."100000", source "1 in dialect ns3, 0 in ns3_24 and elsewhere";
-        /// Bytes of the `headers` of flows that the device adds when it transmits a packet: queues neither see nor count them, neither for their limits nor for
-        /// their deficits, the link's time does. 2 for PPP (`headers` are 54 bytes with TCP and timestamps then); of Ethernet, 18 where the queue sees the
-        /// datagram, 4 where it sees 14 of them, as in Linux.
+        /// Bytes of a flow's `headers` that the device adds when it transmits a packet. They take time on the link, but
+        /// queues do not count them in limits and deficits. For PPP, 2 (`headers` is then 54 bytes with TCP and
+        /// timestamps). For Ethernet, 18 if the queue sees the datagram, or 4 if it sees 14 of the 18 bytes, as in
+        /// Linux.
         link_header: Option<u64> = "none", range "0".."1000", source "2 in dialect ns3 (ppp-header.cc), 0 in ns3_24 and elsewhere";
     }
 }
 
 params! {
-    /// What a link direction does to packets beside delaying them: table `[[impairments]]`.
+    /// Losses, duplication, jitter, reordering and ECN changes on a link direction: table `[[impairments]]`.
     pub struct ImpairmentParams {
         /// The link direction, such as `left-right`.
         link: String = "", source "required";
         /// Each packet is lost with this probability.
         loss: Ratio = "0", source "Sojourn's choice";
-        /// Packets with these numbers are lost, counted from 0: numbers separated by commas.
+        /// Numbers of the packets that are lost, separated by commas. The first packet has number 0.
         loss_list: Option<String> = "none", source "Sojourn's choice";
-        /// Gilbert-Elliott: probability per packet of going from the good state to the bad one.
+        /// Gilbert-Elliott model: probability, per packet, of a transition from the good to the bad state.
         to_bad: Ratio = "0", source "Sojourn's choice";
-        /// Gilbert-Elliott: probability per packet of going from the bad state to the good one.
+        /// Gilbert-Elliott model: probability, per packet, of a transition from the bad to the good state.
         to_good: Ratio = "1", source "Sojourn's choice";
-        /// Gilbert-Elliott: loss probability in the bad state.
+        /// Gilbert-Elliott model: loss probability in the bad state.
         loss_bad: Ratio = "1", source "Gilbert's model";
         /// Where packets are lost.
         loss_at: LossPlace = "wire", source "Sojourn's choice";
         /// Each packet arrives twice with this probability.
         duplicate: Ratio = "0", source "Sojourn's choice";
-        /// Extra delay, uniform from zero to this.
+        /// Largest extra delay. Each packet's extra delay is uniform between zero and this.
         jitter: Span = "0s", range "0s".."1h", source "Sojourn's choice";
-        /// Packets may overtake each other.
+        /// Whether packets may overtake each other.
         reorder: bool = "false", source "Sojourn's choice";
         /// ECN bleaching: each packet with ECT(0), ECT(1) or CE arrives as Not-ECT with this probability.
         bleach: Ratio = "0", source "Sojourn's choice";
-        /// Each packet with ECT(0) or ECT(1) gets CE with this probability, whatever the queue does; before `bleach`.
+        /// Each packet with ECT(0) or ECT(1) gets CE with this probability, independent of the queue. Applied before
+        /// `bleach`.
         mark: Ratio = "0", source "Sojourn's choice";
     }
 }
 
 params! {
-    /// When a link direction may send, in place of its rate: table `[[opportunities]]`. At each opportunity up to `size` bytes of what
-    /// waits are sent; what is larger goes on at the next ones, and what is not used by what waits is lost.
+    /// Times at which a link direction may send, in place of a rate: table `[[opportunities]]`. Each opportunity sends
+    /// up to `size` bytes from the queue. A larger packet continues at the next opportunities; unused bytes of an
+    /// opportunity are lost.
     pub struct OpportunityParams {
         /// The link direction, such as `left-right`.
         link: String = "", source "required";
-        /// File of a packet delivery trace as Mahimahi has them, beside this file: a line for each opportunity, its time in
-        /// milliseconds; after the last it begins anew.
+        /// File with a Mahimahi packet delivery trace, in the folder of this file. Each line is the time of an
+        /// opportunity in milliseconds. After the last line, the trace starts again.
         file: Option<String> = "none", source "one of file, gaps and every is required";
-        /// The same in one line: milliseconds from one opportunity to the next, with commas between, the first from the beginning.
+        /// The same schedule as a list: milliseconds between opportunities, separated by commas. The first one counts
+        /// from the start of the schedule.
         gaps: Option<String> = "none", source "one of file, gaps and every is required";
-        /// Time between opportunities that come regularly.
+        /// Time between opportunities at regular intervals.
         every: Option<Span> = "none", range "1us".."1h", source "one of file, gaps and every is required";
-        /// Bytes that each opportunity is good for.
+        /// Bytes that each opportunity can send.
         size: Bytes = "1500B", range "1B".."100MB", source "mm-link(1): an opportunity is 1500 bytes";
-        /// How far into the schedule a run begins.
+        /// Position in the schedule at which a run starts.
         offset: Span = "0s", range "0s".."200h", source "mm-link(1): at the first line";
-        /// Each replication begins at a random place of the schedule.
+        /// Start each replication at a random position in the schedule.
         random_offset: bool = "false", source "mm-link(1): at the first line";
     }
 }
@@ -277,19 +285,20 @@ params! {
 choice! {
     /// Whether a link carries packets.
     pub enum LinkState {
-        /// It does.
+        /// The link carries packets.
         Up = "up",
-        /// It does not.
+        /// The link carries no packets.
         Down = "down",
     }
 }
 
 choice! {
-    /// What becomes of packets while a link is down.
+    /// Fate of packets while a link is down.
     pub enum WhileDown {
-        /// They wait in the queue. The packet in transmission when the link goes down is sent and arrives; no other is begun.
+        /// They wait in the queue. The packet in transmission when the link goes down still arrives; no other
+        /// transmission starts.
         Wait = "wait",
-        /// They are sent and lost on the wire, and so is the packet in transmission when the link goes down.
+        /// They are transmitted and lost on the wire, including the packet in transmission when the link goes down.
         Lose = "lose",
     }
 }
@@ -297,46 +306,46 @@ choice! {
 params! {
     /// A timed change of a link: table `[[changes]]`.
     pub struct ChangeParams {
-        /// When.
+        /// Time of the change.
         at: Span = "0s", source "required";
         /// The link direction, such as `left-right`.
         link: String = "", source "required";
-        /// New rate, from the next start of transmission on: the packet in transmission keeps the rate at which it began.
+        /// New rate. It applies from the next start of a transmission; the packet in transmission keeps the old rate.
         rate: Option<Rate> = "none", range "1bps".., source "unchanged";
-        /// New propagation, for packets that start from then on.
+        /// New propagation delay, for packets whose transmission starts after the change.
         delay: Option<Span> = "none", range "0s".."1h", source "unchanged";
-        /// The link goes down, or comes up again. What is in flight arrives in any case.
+        /// Take the link down, or up again. Packets in flight arrive in any case.
         state: Option<LinkState> = "none", source "unchanged";
-        /// What becomes of packets while the link is down.
+        /// Fate of packets while the link is down.
         while_down: WhileDown = "wait", source "Sojourn's choice", where state is "down";
-        /// Time after which it happens again, and again until the run ends: two changes of one link with different times make its
+        /// Repeat the change at this interval until the run ends. Two changes of one link with different `at` make its
         /// rate go up and down.
         every: Option<Span> = "none", range "1ms".."200h", source "once";
     }
 }
 
 params! {
-    /// Where and when a flow runs, beside what its own kind declares: keys of `[[flows]]`.
+    /// Where and when a flow runs: keys of `[[flows]]` that every kind of flow has.
     pub struct PlaceParams {
-        /// Flows of this kind; they are numbered.
+        /// Number of flows. Their names are numbered.
         count: u64 = "1", range "1".."1000000", source "Sojourn's choice";
-        /// Name of the flows in results; the kind unless given.
+        /// Name of the flows in results.
         label: Option<String> = "none", source "the kind";
-        /// Direction over a builder's topology.
+        /// Direction in a built-in topology.
         direction: Direction = "forward", source "Sojourn's choice";
-        /// Node of the sender; the builder's choice unless given.
+        /// Node of the sender. A built-in topology chooses it unless you do.
         from: Option<String> = "none", source "the builder's";
-        /// Node of the receiver, or a multicast group; the builder's choice unless given.
+        /// Node of the receiver, or a multicast group. A built-in topology chooses the node unless you do.
         to: Option<String> = "none", source "the builder's";
-        /// When the first flow starts; within start_spread at random unless given.
+        /// Time at which the first flow starts.
         start: Option<Span> = "none", source "random within start_spread";
-        /// Later flows of the same entry start this much apart, when start is given.
+        /// Time between the starts of this entry's flows, if `start` is given.
         stagger: Span = "0s", source "Sojourn's choice";
-        /// When the flows stop sending.
+        /// Time at which the flows stop sending.
         stop: Option<Span> = "none", source "the end of the run";
-        /// Differentiated services codepoint of the flows' packets, both ways.
+        /// Differentiated services codepoint (DSCP) of the flows' packets, both ways.
         dscp: u32 = "0", range "0".."63", source "RFC 2474 section 4.1 (default forwarding)";
-        /// Base round trip of the flows (dumbbell only): access delays are chosen for it.
+        /// Base round trip time of the flows. The access delays are chosen to match it (dumbbell only).
         rtt: Option<Span> = "none", source "the topology's";
     }
 }
@@ -344,39 +353,39 @@ params! {
 params! {
     /// A multicast group: table `[[groups]]`. A flow whose `to` is its name is sent to all members.
     pub struct GroupParams {
-        /// Name of the group; no node has it.
+        /// Name of the group. It must differ from all node names.
         name: String = "", source "required";
-        /// How packets reach the members.
+        /// Kind of multicast tree.
         tree: TreeKind = "source", source "Sojourn's choice";
-        /// Of a shared tree, the node at its root, to which every source sends.
+        /// For a shared tree, the node at its root. Every source sends to it.
         rendezvous_point: Option<String> = "none", source "required of a shared tree";
-        /// Of a shared tree, bytes that packets have more on their way to the rendezvous point; 0B sends them as they are.
+        /// For a shared tree, extra bytes of packets on their way to the rendezvous point. Use 0B for no encapsulation.
         encapsulation: Option<Bytes> = "none", range .."1000B", source "28B: IP header (20) and PIM Register header (8), RFC 7761 section 4.9.3; 20B in dialect ns2";
-        /// Of a shared tree, when every source gets a tree of its own instead.
+        /// For a shared tree, the time at which every source switches to a tree of its own.
         switch: Option<Span> = "none", source "never";
-        /// Of a static tree, its link directions, separated by commas.
+        /// For a static tree, its link directions, separated by commas.
         links: Option<String> = "none", source "required of a static tree";
-        /// Of a dense tree, how long a pruned link carries nothing.
+        /// For a dense tree, time for which a pruned link carries no packets.
         prune_time: Option<Span> = "none", range "1us".."200h", source "210s, RFC 3973 section 4.8; 500ms in dialect ns2 (DM.tcl)";
-        /// Of a dense tree, after how long a graft that is not acknowledged is sent again.
+        /// For a dense tree, time after which a graft without an acknowledgement is sent again.
         graft_retry: Span = "3s", range "1us".."1h", source "RFC 3973 section 4.8";
-        /// Of a dense tree, bytes of a prune, graft or acknowledgement.
+        /// For a dense tree, size of a prune, graft or acknowledgement.
         message: Bytes = "54B", range "1B".."1000B", source "IP header (20) and PIM Join/Prune with one group and source (34), RFC 3973 section 4.7";
-        /// A node from which on delays are measured, too.
+        /// Node from which delays to the members are measured, in addition to those from the source.
         delay_from: Option<String> = "none", source "Sojourn's choice";
     }
 }
 
 params! {
-    /// A stay of a node in a multicast group: table `[[members]]`.
+    /// A node's membership in a multicast group: table `[[members]]`.
     pub struct MemberParams {
         /// The group.
         group: String = "", source "required";
         /// The node.
         node: String = "", source "required";
-        /// When it joins.
+        /// Time at which the node joins.
         join: Span = "0s", source "Sojourn's choice";
-        /// When it leaves.
+        /// Time at which the node leaves.
         leave: Option<Span> = "none", source "the end of the run";
     }
 }
@@ -386,21 +395,22 @@ params! {
     pub struct SeriesParams {
         /// Time between samples.
         step: Span = "100ms", range "1us".."1h", source "Sojourn's choice";
-        /// Which, separated by commas: backlog, sojourn, drops, throughput, carried, capacity, cwnd, rtt, packets, pacing, phase, control, media, state, queues; or all.
+        /// Time series to record, separated by commas: backlog, sojourn, drops, throughput, carried, capacity, cwnd,
+        /// rtt, packets, pacing, phase, control, media, state, queues; or all.
         record: String = "none", source "Sojourn's choice";
     }
 }
 
 params! {
-    /// How much a scenario or study may ask for: table `[limits]`. What asks for more is refused before it begins. Results do not
-    /// depend on the limits.
+    /// Limits on the size of a scenario or study: table `[limits]`. A larger one is refused before it starts. Results
+    /// do not depend on the limits.
     pub struct LimitParams {
-        /// Memory that the runs under way and the results of all runs may need together, by an estimate. Where runs side by side would need
-        /// more, fewer are made at a time.
+        /// Memory for the current runs and the results of all runs together, by an estimate. If parallel runs would
+        /// need more, fewer run at a time.
         memory: Bytes = "4GB", range "10MB".., source "Sojourn's choice";
-        /// Points of a study.
+        /// Number of points of a study.
         points: u64 = "100000", range "1".., source "Sojourn's choice";
-        /// Runs: those of all points in all replications.
+        /// Number of runs: all points in all replications.
         runs: u64 = "1000000", range "1".., source "Sojourn's choice";
     }
 }

@@ -6,10 +6,7 @@ use crate::error::{LabError, LabErrorKind};
 
 /// The quantities that can be recorded, and what each is.
 pub const QUANTITIES: [(&str, &str); 15] = [
-    (
-        "backlog",
-        "packets and bytes that wait in each observed queue",
-    ),
+    ("backlog", "packets and bytes in each observed queue"),
     (
         "sojourn",
         "mean sojourn time of the packets that left each observed queue during the step",
@@ -20,7 +17,7 @@ pub const QUANTITIES: [(&str, &str); 15] = [
     ),
     (
         "throughput",
-        "bits on the wire per second of each flow, as they arrived during the step",
+        "bits on the wire per second of each flow that arrived during the step",
     ),
     (
         "carried",
@@ -28,49 +25,40 @@ pub const QUANTITIES: [(&str, &str); 15] = [
     ),
     (
         "capacity",
-        "bits per second that each observed link could have carried during the step: its rate, or what its opportunities were good for",
+        "bits per second that each observed link could have carried during the step, from its rate or its opportunities",
     ),
     (
         "cwnd",
-        "congestion window, slow start threshold and bytes in flight of each flow that has them; of a flow of many connections the sums \
-         of windows and of bytes in flight, and how many are open",
+        "congestion window, slow start threshold and bytes in flight of each flow that has them; for a flow of many connections, the sum of the windows, the sum of the bytes in flight, and the number of open connections",
     ),
     (
         "rtt",
-        "smoothed round-trip time and retransmission timeout of each flow that has them; of a flow of many connections the mean round \
-         trip of those that are open; the last round trip of each `udp_rr`",
+        "smoothed round-trip time and retransmission timeout of each flow that has them; for a flow of many connections, the mean round trip of the open ones; for each `udp_rr`, the last round trip",
     ),
     (
         "packets",
-        "packets of each flow sent, delivered and dropped per second, as they were during the step",
+        "packets of each flow that were sent, delivered and dropped per second during the step",
     ),
-    (
-        "pacing",
-        "pacing rate of each flow that spaces its segments",
-    ),
+    ("pacing", "pacing rate of each flow that paces its segments"),
     (
         "phase",
-        "what each sender that recovers from losses does about them: 0 nothing is missing, 1 something is, it may be reordering, \
-         2 the window falls for an ECN echo, 3 losses are repaired, 4 the retransmission timer has fired",
+        "loss recovery phase of each sender that has one: 0 nothing is missing, 1 something is missing and may only be reordered, 2 the window is being reduced after an ECN echo, 3 losses are being repaired, 4 the retransmission timer has expired",
     ),
     (
         "control",
-        "what each congestion control tells of itself, such as w_max_segments of CUBIC, alpha of DCTCP, bw_bps, pacing_gain and mode of \
-         BBR (0 startup, 1 drain, 2 probe bandwidth, 3 probe RTT; of BBRv3 0 startup, 1 drain, 2 down, 3 cruise, 4 refill, 5 up, 6 probe RTT)",
+        "internal state of each congestion control, such as w_max_segments of CUBIC, alpha of DCTCP, bw_bps, pacing_gain and mode of BBR (0 startup, 1 drain, 2 probe bandwidth, 3 probe RTT; of BBRv3 0 startup, 1 drain, 2 down, 3 cruise, 4 refill, 5 up, 6 probe RTT)",
     ),
     (
         "media",
-        "what the last report says to each sender of RTP: share lost, jitter, round trip; how long its receiver holds media; the target rate \
-         of its congestion control",
+        "for each RTP sender, the loss, jitter and round trip in the last report, the delay of its receiver's playout buffer, and the target rate of its congestion control",
     ),
     (
         "state",
-        "internal state of the discipline of each observed queue",
+        "internal state of each observed queue's discipline",
     ),
     (
         "queues",
-        "packets, bytes and deficit of the single queues inside each observed scheduler, such as left-right/queue-0, and the internal \
-         state of what is in each: its AQM, or another scheduler with queues of its own; the first 64 queues of each scheduler",
+        "packets, bytes and deficit of each queue inside an observed scheduler, such as left-right/queue-0, and the internal state of its AQM or inner scheduler; the first 64 queues of each scheduler",
     ),
 ];
 

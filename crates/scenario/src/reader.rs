@@ -46,20 +46,23 @@ pub const SCHEMA_VERSION: u64 = 1;
 
 /// Top-level keys that are a value, with what they mean and where the default comes from.
 pub const TOP_KEYS: &[(&str, &str)] = &[
-    ("schema_version", "Revision of the form of this file; 1."),
+    (
+        "schema_version",
+        "Version of the file format. The only version is 1.",
+    ),
     (
         "name",
-        "Name for messages and results; that of the file unless given.",
+        "Name in messages and results. The default is the file's name.",
     ),
     ("title", "Heading of the report."),
     ("description", "What the scenario is for, in Markdown."),
     (
         "dialect",
-        "Default dialect of every component, such as linux or ns2; a component's own wins.",
+        "Default dialect of every component, such as linux or ns2. A component's own dialect takes precedence.",
     ),
     (
         "attributes",
-        "File of ns-3 attributes (XML), in the folder of this one: defaults of what runs in dialect ns3_24.",
+        "File of ns-3 attributes (XML), in the folder of this file. It sets defaults of components in dialect ns3_24.",
     ),
 ];
 

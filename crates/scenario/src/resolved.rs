@@ -64,7 +64,7 @@ pub enum Network {
     },
     /// Several bottlenecks in a row.
     ParkingLot {
-        /// Bottlenecks in the row.
+        /// Number of bottlenecks in the row.
         hops: u64,
         /// Each bottleneck, in both directions.
         bottleneck: Pair,
@@ -77,7 +77,7 @@ pub enum Network {
     },
     /// Nodes in a line.
     Chain {
-        /// Links in the line.
+        /// Number of links in the line.
         hops: u64,
         /// Each link, in both directions.
         link: Pair,
@@ -93,7 +93,7 @@ pub enum Network {
 pub struct Pair {
     /// The direction under study.
     pub forward: Pipe,
-    /// Against it.
+    /// From right to left.
     pub reverse: Pipe,
 }
 
@@ -102,7 +102,7 @@ pub struct Pair {
 pub struct Pipe {
     /// Rate.
     pub rate: Rate,
-    /// One-way propagation.
+    /// One-way propagation delay.
     pub delay: Span,
     /// The queue before it.
     pub queue: Queue,
@@ -152,9 +152,9 @@ pub struct Flow {
 pub struct Group {
     /// Its name.
     pub name: String,
-    /// How packets reach the members.
+    /// Kind of multicast tree.
     pub tree: Tree,
-    /// A node from which on delays are measured, too.
+    /// Node from which delays to the members are measured, in addition to those from the source.
     pub delay_from: Option<String>,
     /// Every parameter, those that its tree does not use, too.
     params: GroupParams,
@@ -174,7 +174,7 @@ pub enum Tree {
     },
     /// A tree for each source.
     Source,
-    /// Flooded; nodes without members prune themselves off.
+    /// Packets are flooded, and nodes without members prune themselves.
     Dense {
         /// How long a pruned link carries nothing.
         prune_time: Span,

@@ -49,16 +49,25 @@ pub fn schema(sections: &[Section]) -> Value {
         ("topology", reference("topology")),
         ("links", tables_of("link", "Links of a graph.")),
         ("wire", table::<WireParams>()),
-        ("flows", tables_of("flow", "What runs.")),
+        ("flows", tables_of("flow", "Kind of the flow.")),
         ("groups", tables_of("group", "Multicast groups.")),
-        ("members", tables_of("member", "Who belongs to them when.")),
+        (
+            "members",
+            tables_of("member", "When nodes join and leave multicast groups."),
+        ),
         (
             "impairments",
-            tables_of("impairment", "What links do to packets."),
+            tables_of(
+                "impairment",
+                "Losses, duplication, jitter and reordering on links.",
+            ),
         ),
         (
             "opportunities",
-            tables_of("opportunity", "Links that send when they may."),
+            tables_of(
+                "opportunity",
+                "Links that send at given opportunities in place of at a rate.",
+            ),
         ),
         ("changes", tables_of("change", "Timed changes of links.")),
         ("series", series()),
@@ -139,7 +148,10 @@ fn study_keys(key: &str) -> (&'static [&'static str], Vec<(&'static str, Value)>
                         "description": "Values for the path, or tables with label and set.",
                     }),
                 ),
-                ("labels", texts("What readers see for each value.")),
+                (
+                    "labels",
+                    texts("Labels for the values in tables and figures."),
+                ),
             ],
         ),
         "table" => (
@@ -248,7 +260,10 @@ fn definitions() -> Map<String, Value> {
     let kinds = kinds
         .iter()
         .map(|kind| reference(&format!("flow_{}", kind.name)));
-    define("flow", any_of(own.into_iter().chain(kinds), "What runs."));
+    define(
+        "flow",
+        any_of(own.into_iter().chain(kinds), "Kind of the flow."),
+    );
     definitions
 }
 

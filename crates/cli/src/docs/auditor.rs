@@ -17,7 +17,5 @@ const GENERATED: &str =
     "<!-- Written from the heads of the rules in crates/study/src/auditor; a test compares. -->\n";
 
 const AUDITOR: &str = "\
-The auditor looks at what ran and says what makes a comparison weak. Its notes stand in the report and under the tables of the \
-command; they never stop a study. Each rule has a section here. \
-[Add an auditor rule](how-to/add-an-auditor-rule.md) says how to write one.
+The auditor looks at the runs of a study and reports weaknesses of the comparison. Its notes are in the report and below the tables of the command. They never stop a study. Each rule has a section on this page. To write your own rule, see [Add an auditor rule](how-to/add-an-auditor-rule.md).
 ";

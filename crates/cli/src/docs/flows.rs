@@ -156,7 +156,7 @@ pub(super) fn overrides_markdown(dialects: &[DialectInfo]) -> String {
     match rows.is_empty() {
         true => String::new(),
         false => format!(
-            "\nDefaults that dialects have otherwise:\n\n| dialect | key | default | source |\n|---|---|---|---|\n{}",
+            "\nDialects with other defaults:\n\n| dialect | key | default | source |\n|---|---|---|---|\n{}",
             rows.concat()
         ),
     }
@@ -165,10 +165,8 @@ pub(super) fn overrides_markdown(dialects: &[DialectInfo]) -> String {
 fn flows_markdown<'a>(kinds: impl Iterator<Item = &'a Entry>) -> String {
     let mut page = String::from(
         "# Kinds of flow\n\n\
-         A flow is what runs between two ends: `--flow 'cubic bytes=10MB'`, or a table `[[flows]]` with `kind`. It is made of parts, each with \
-         parameters of its own, all of which stand in the flow's entry. `sojourn show flow:NAME` prints them together. This page is generated \
-         from the declarations in the code.\n\n\
-         | kind | parts | keys beside the parameters | what |\n|---|---|---|---|\n",
+         A flow runs between two endpoints. You declare one as `--flow 'cubic bytes=10MB'`, or as a table `[[flows]]` with `kind`. A flow consists of parts with their own parameters; all of them are keys of the flow's entry. `sojourn show flow:NAME` prints them together. This page is generated from the declarations in the code.\n\n\
+         | kind | parts | other keys | description |\n|---|---|---|---|\n",
     );
     let all = entries();
     let mut parts: Vec<(String, Part)> = Vec::new();
@@ -205,7 +203,7 @@ fn flows_markdown<'a>(kinds: impl Iterator<Item = &'a Entry>) -> String {
             cell(&entry.first_sentence())
         ));
     }
-    page.push_str("\nThe keys beside the parameters:\n\n| key | meaning |\n|---|---|\n");
+    page.push_str("\nThe other keys:\n\n| key | meaning |\n|---|---|\n");
     let mut said: Vec<&(&str, &str)> = Vec::new();
     for key in all.iter().flat_map(|entry| entry.more) {
         if !said.contains(&key) {
@@ -228,9 +226,7 @@ fn has_page_for(entry: &Entry, part: &Part) -> bool {
 fn sources_markdown<'a>(sources: impl Iterator<Item = &'a Entry>) -> String {
     let mut page = String::from(
         "# Traffic sources\n\n\
-         Each is a kind of flow of that name over UDP (`--flow 'cbr 2Mbps'`), or what a TCP connection writes (`source=(on_off rate=1Mbps)`), \
-         or the media of [`rtp`](flows.md). `sojourn show source:NAME` prints what this page says. It is generated from the declarations in \
-         `crates/traffic/src/sources`.\n\n\
+         Each source is also a kind of flow over UDP with the same name (`--flow 'cbr 2Mbps'`). It can also feed a TCP connection (`source=(on_off rate=1Mbps)`) or be the media of [`rtp`](flows.md). `sojourn show source:NAME` prints the same information. This page is generated from the declarations in `crates/traffic/src/sources`.\n\n\
          | name | dialects | what |\n|---|---|---|\n",
     );
     let sources: Vec<&Entry> = sources.collect();

@@ -46,41 +46,25 @@ const GENERATED: &str =
     "<!-- Written from the declarations in crates/traces/src; a test compares. -->\n";
 
 const ABOUT: &str = "\
-What `sojourn trace analyse` and `sojourn.trace_analyse` give: [how-to](../how-to/analyse-a-trace.md). Counts are exact. Times are sums of \
-whole picoseconds; percentiles are nearest ranks of histograms with 32 steps per octave, which the runs of Sojourn use, too: at most 1/64 \
-(1.6 %) off. The same trace gives the same tables.
+The output of `sojourn trace analyse` and `sojourn.trace_analyse`; see the [how-to](../how-to/analyse-a-trace.md). Counts are exact. Times are sums of whole picoseconds. Percentiles are nearest ranks of histograms with 32 steps per octave, as in Sojourn's runs, with an error of at most 1/64 (1.6 %). The same trace gives the same tables.
 
-Where a run of Sojourn wrote the trace, `--from` its warm-up and `--to` its duration give the figures of the run itself: `queueing` is the \
-queue's `sojourn`, `delay`, `jitter_s_mean`, `throughput_bps` and `utilization_ratio` are the metrics of these names in \
-[metrics](../metrics.md).
+If Sojourn wrote the trace, pass the run's warm-up as `--from` and its duration as `--to` to get the run's own values. `queueing` is then the queue's `sojourn`; `delay`, `jitter_s_mean`, `throughput_bps` and `utilization_ratio` are the metrics of the same names in [metrics](../metrics.md).
 ";
 
 const EVENTS: &str = "\
-Traces of ns-2 and ns-3, which follow each packet from queue to queue. A packet is *sent* when it is seen first, *received* when it arrives \
-at the node of its destination, *forwarded* when another node hands it on, *dropped* when the trace says so. What is neither received nor \
-dropped is *lost* if it was queued or on a wire when nothing was read of it for longer than `--horizon`, and *open* otherwise: under way at \
-the end, or gone where nothing is traced. So sent = received + dropped + lost + open, for every flow whose packets are all in the trace and \
-go to one receiver; packets to a multicast group are counted by link and node only.
+Traces of ns-2 and ns-3 follow each packet from queue to queue. A packet is *sent* at its first event, *received* when it arrives at its destination node, *forwarded* when another node passes it on, and *dropped* when the trace says so. A packet that is neither received nor dropped is *lost* if it was queued or on a wire and had no event for longer than `--horizon`. Otherwise it is *open*: still in flight at the end of the trace, or gone at a place that is not traced. So sent = received + dropped + lost + open, for every flow whose packets are all in the trace and go to one receiver. Packets to a multicast group are counted by link and node only.
 
-ns-3 writes addresses and not nodes. A node that has kept a packet for a second, or that sends from its address, is the packet's \
-destination; one that sent on a packet of the flow is a router. Times of ns-3 have six significant digits unless the program set more.
+ns-3 writes addresses instead of nodes. The node that has kept a packet for a second, or that sends from the packet's destination address, is its destination; a node that forwarded a packet of the flow is a router. Times in ns-3 traces have six significant digits unless the program sets more.
 ";
 
 const CAPTURES: &str = "\
-Captures (pcap, pcapng) have what passed one point. Of TCP, data seen before are *retransmitted*; data below the highest that were not seen \
-before *fill* a gap, because they were reordered, or lost before the capture. Round trips are from data seen once to the first \
-acknowledgement that covers them.
+Captures (pcap, pcapng) hold the packets that passed one point. For TCP, data that the capture has already seen are *retransmitted*. New data below the highest sequence number *fill* a gap: they were reordered, or lost before the capture point. Round trips run from data seen once to the first acknowledgement that covers them.
 
-Packets in a tunnel (GRE, VXLAN, Geneve, IP in IP) are the inner ones, or the outer ones with `--tunnels outer`; VLAN tags, PPPoE and MPLS are \
-passed over. A packet whose IP header says length 0, as segmentation offload leaves it, has the length of its frame.
+For tunnels (GRE, VXLAN, Geneve, IP in IP), the inner packets count, or the outer ones with `--tunnels outer`. VLAN tags, PPPoE and MPLS headers are skipped. A packet whose IP header has length 0, as segmentation offload leaves it, has the length of its frame.
 
-With `--receiver`, a second capture of the same traffic: a packet is known again by addresses, ports, IP identification and transport \
-header, checksum excepted. Segments that an interface cuts in pieces or joins (offload) are not known again; switch that off while capturing. \
-A packet that is not in the capture where it arrives is *lost* if it would have to be there: it passed the first when the second had begun, \
-and the second has a packet as much later as the longest delay of the path. Otherwise it is *open*: under way when the second capture ended, \
-or perhaps there before it began. So sent + unsent = received + lost + open, where *unsent* packets are in the second capture alone.
+`--receiver` names a second capture of the same traffic. Packets are matched by addresses, ports, IP identification and transport header, without its checksum. Segments that an interface splits or joins (offload) cannot be matched; switch offload off while capturing. A packet that is missing in the second capture is *lost* if it must have been there: the second capture had started when the packet passed the first, and it goes on for at least the longest delay of the path. Otherwise the packet is *open*: in flight when the second capture ended, or perhaps received before it started. So sent + unsent = received + lost + open, where *unsent* packets are only in the second capture.
 ";
 
 const PARQUET: &str = "\
-`sojourn run SCENARIO --trace parquet FILE` writes a row per event of a packet at a link, in the order of time.
+`sojourn run SCENARIO --trace parquet FILE` writes one row per event of a packet at a link, in order of time.
 ";

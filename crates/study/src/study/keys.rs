@@ -7,100 +7,105 @@ use sojourn_units::{ParamInfo, Params, params};
 pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];
 
 params! {
-    /// What the study is: table `[study]`.
+    /// Title, description and published source of the study: table `[study]`.
     pub struct StudyParams {
         /// Heading of the report.
         title: Option<String> = "none", source "the scenario's title or name";
-        /// What it is for, in Markdown.
+        /// Description of the study, in Markdown.
         description: Option<String> = "none", source "the scenario's description";
-        /// The publication that it reproduces.
+        /// The publication that the study reproduces.
         paper: Option<String> = "none", source "Sojourn's choice";
-        /// File of published values, in the folder of the study: columns experiment, the factors, metric, value, low, high, unit, note.
+        /// File of published values, in the folder of the study. Its columns are experiment, the factors, metric,
+        /// value, low, high, unit and note.
         published: Option<String> = "none", source "Sojourn's choice";
     }
 }
 
 params! {
-    /// Factors whose levels, each with each, make points: table `[[experiment]]`; beside these keys `set`, a table of paths
-    /// and values, and `[[experiment.factor]]`.
+    /// An experiment. Every combination of its factors' levels is a point: table `[[experiment]]`. Further keys: `set`,
+    /// a table of paths and values, and `[[experiment.factor]]`.
     pub struct ExperimentParams {
-        /// Name for tables, figures and results, at most 64 letters.
+        /// Name in tables, figures and results, at most 64 letters.
         name: String = "", source "required";
         /// Heading.
         title: Option<String> = "none", source "the name";
-        /// Name of an experiment above, whose settings and factors this one has, too, unless it has its own.
+        /// Name of an earlier experiment. This one inherits its settings and factors, and can override them.
         extends: Option<String> = "none", source "Sojourn's choice";
     }
 }
 
 params! {
-    /// A factor: table `[[experiment.factor]]`; beside these keys `values`, a list of values for `path` or of tables with
-    /// `label` and `set`, and `labels`.
+    /// A factor of an experiment: table `[[experiment.factor]]`. Further keys: `values`, a list of values for `path` or
+    /// of tables with `label` and `set`, and `labels`.
     pub struct FactorParams {
-        /// Name for tables and figures.
+        /// Name in tables and figures.
         name: String = "", source "required";
         /// Heading of its column or axis.
         title: Option<String> = "none", source "the name";
         /// Unit of its labels.
         unit: Option<String> = "none", source "Sojourn's choice";
-        /// What it sets, such as topology.rate; several with commas between.
+        /// Path that the factor sets, such as topology.rate. Separate several paths by commas.
         path: Option<String> = "none", source "each value has a set of its own";
-        /// Its levels are compared with each other, replication by replication.
+        /// Compare the factor's levels with each other. Differences are computed per replication.
         compare: bool = "false", source "Sojourn's choice";
     }
 }
 
 params! {
-    /// A table of the report: table `[[table]]`; beside these keys the lists `rows` and `columns` of factors, the list
-    /// `metrics`, and `where`, a table of factors and the level that is shown.
+    /// A table of the report: table `[[table]]`. Further keys: `rows` and `columns`, lists of factors; `metrics`, a
+    /// list; and `where`, a table with the level to show of each factor.
     pub struct TableParams {
-        /// Name of its files: lower-case letters, digits, - and _, at most 100 characters.
+        /// Name of the output files: lower-case letters, digits, - and _, at most 100 characters.
         id: String = "", source "required";
         /// Heading.
         title: Option<String> = "none", source "the experiment's";
-        /// What it shows, in Markdown.
+        /// Text below the heading, in Markdown.
         caption: String = "", source "Sojourn's choice";
         /// The experiment.
         experiment: Option<String> = "none", source "the first";
-        /// What the metrics are of: bottleneck or a link direction; forward, reverse, all, or a flow's label or name.
+        /// Subject of the metrics. For queues: bottleneck or a link direction. For flows: forward, reverse, all, or a
+        /// flow's label or name.
         of: Option<String> = "none", source "bottleneck for metrics of queues, forward for metrics of flows";
-        /// Published values stand beside.
+        /// Show published values next to the measured ones.
         published: bool = "false", source "Sojourn's choice";
-        /// Significant digits with which values are printed; a footnote says how many of the published ones they equal.
+        /// Number of significant digits to print. A footnote says how many published values are equal to the measured
+        /// ones.
         exact: Option<u64> = "none", range "1".."17", source "Sojourn's choice";
     }
 }
 
 params! {
-    /// A figure of the report: table `[[figure]]`; beside these keys `where`, a table of factors and the level that is shown.
+    /// A figure of the report: table `[[figure]]`. Further key: `where`, a table with the level to show of each factor.
     pub struct FigureParams {
-        /// Name of its files: lower-case letters, digits, - and _, at most 100 characters.
+        /// Name of the output files: lower-case letters, digits, - and _, at most 100 characters.
         id: String = "", source "required";
         /// Heading.
         title: Option<String> = "none", source "what is on its y axis";
-        /// What it shows, in Markdown.
+        /// Text below the heading, in Markdown.
         caption: String = "", source "Sojourn's choice";
-        /// How it is drawn.
+        /// Kind of figure.
         kind: FigureKind = "points", source "Sojourn's choice";
         /// The experiment.
         experiment: Option<String> = "none", source "the first";
-        /// The factor on the x axis; of a scatter or an ellipse, a metric.
+        /// The factor on the x axis. For a scatter or an ellipse, a metric.
         x: Option<String> = "none", source "the first factor that nothing else takes";
-        /// The metric on the y axis; of a cdf sojourn_s, delay_s, fct_s, slowdown or page_load_s; of sizes slowdown_p99 or another of the table of flow completion times; of a time series its quantity, such as backlog_packets.
+        /// The metric on the y axis. For a cdf: sojourn_s, delay_s, fct_s, slowdown or page_load_s. For sizes:
+        /// slowdown_p99 or another metric of flow completion times. For time: the recorded quantity, such as
+        /// backlog_packets.
         y: Option<String> = "none", source "sojourn_s_mean; of a range none";
-        /// Of a range, the metric at its low end.
+        /// For a range, the metric at its low end.
         y_low: Option<String> = "none", source "required of a range";
-        /// Of a range, the metric at its high end.
+        /// For a range, the metric at its high end.
         y_high: Option<String> = "none", source "required of a range";
-        /// The factor that colours tell apart.
+        /// The factor shown by colour.
         series: Option<String> = "none", source "the factor under comparison";
-        /// The factor with a panel for each level.
+        /// The factor with one panel per level.
         facet: Option<String> = "none", source "Sojourn's choice";
-        /// What the metrics are of; as in tables.
+        /// Subject of the metrics, as in tables.
         of: Option<String> = "none", source "bottleneck for metrics of queues, forward for metrics of flows";
-        /// Published values are drawn, too.
+        /// Draw published values, too.
         published: bool = "false", source "Sojourn's choice";
-        /// Scale of the x axis, if it is a factor's: its labels have to be numbers unless this is category.
+        /// Scale of the x axis if it shows a factor. For linear and log, the factor's labels must be numbers.
         x_scale: AxisScale = "category", source "Sojourn's choice";
         /// Scale of the y axis: linear or log.
         y_scale: AxisScale = "linear", source "Sojourn's choice";
