@@ -7,12 +7,14 @@
 //! entry with that label, name, pair of nodes or kind. A key with a dot or a space in it stands in quotes. A specification
 //! on one line can be gone into as if it were a table: `topology.queue.target` reaches the target of `"codel target=5ms"`.
 
+mod directions;
 mod json;
 mod path;
 mod toml;
 mod tree;
 mod view;
 
+pub(crate) use directions::way_back;
 pub use tree::{Entry, Node, Table, Value};
 pub use view::{Extra, TableRef, ValueRef};
 

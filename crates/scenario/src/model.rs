@@ -117,9 +117,9 @@ params! {
     /// Two routers with a bottleneck link between them and hosts on both sides: table `[topology]` with `kind =
     /// "dumbbell"`.
     pub struct DumbbellParams {
-        /// Rate of the bottleneck, from left to right.
+        /// Rate of the bottleneck, from left to right; `50/10Mbps` gives both directions.
         rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
-        /// Rate of the bottleneck from right to left; the same unless given.
+        /// Rate of the bottleneck from right to left; the same unless given. `rate` can give it, too.
         reverse_rate: Option<Rate> = "none", range "1bps".., source "equal to rate";
         /// Base round trip time: propagation delay of access link, bottleneck and access link, both ways.
         rtt: Span = "40ms", range "0s".."1h", source "Sojourn's choice";
@@ -195,9 +195,9 @@ params! {
         from: String = "", source "required";
         /// Node at the other end.
         to: String = "", source "required";
-        /// Rate, both ways.
+        /// Rate, both ways; `50/10Mbps` gives each direction its own.
         rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
-        /// Rate from `to` to `from`.
+        /// Rate from `to` to `from`. `rate` can give it, too.
         reverse_rate: Option<Rate> = "none", range "1bps".., source "equal to rate";
         /// One-way propagation delay.
         delay: Span = "1ms", range "0s".."1h", source "Sojourn's choice";

@@ -314,6 +314,37 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_of_two_directions_sets_both() {
+        for rate in [
+            "50/10Mbps",
+            "50Mbps/10Mbps",
+            "50Mbps / 10Mbps",
+            "50/10000kbps",
+        ] {
+            let (base, ..) = read(&with(|o| o.rate = text(rate))).unwrap();
+            let Topology::Dumbbell(topology) = &base.topology else {
+                panic!("no dumbbell");
+            };
+            let back = topology.reverse_rate.map(|rate| rate.to_string());
+            assert_eq!(back.as_deref(), Some("10Mbps"), "{rate}");
+            let there = if rate.ends_with("kbps") {
+                "50kbps"
+            } else {
+                "50Mbps"
+            };
+            assert_eq!(topology.rate.to_string(), there, "{rate}");
+        }
+        let set = with(|o| o.sets = vec!["topology.rate=5/1Mbps".to_owned()]);
+        assert_eq!(
+            read(&set).unwrap().0.topology,
+            read(&with(|o| o.rate = text("5/1Mbps")))
+                .unwrap()
+                .0
+                .topology
+        );
+    }
+
+    #[test]
     fn without_a_queue_the_default_runs() {
         let (_, queues, _) = read(&options()).unwrap();
         assert_eq!(queues, [Spec::new("droptail")]);
@@ -332,7 +363,19 @@ mod tests {
 
     #[test]
     fn mistakes_name_the_option() {
-        let cases: [(Dumbbell, &str); 14] = [
+        let cases: [(Dumbbell, &str); 17] = [
+            (
+                with(|o| (o.rate, o.reverse_rate) = (text("50/10Mbps"), text("5Mbps"))),
+                "--rate 50/10Mbps: \"50/10Mbps\" gives both directions, and --reverse-rate is given, too; leave out --reverse-rate, or write \"50Mbps\"",
+            ),
+            (
+                with(|o| o.rate = text("50/0Mbps")),
+                "--rate 50/0Mbps: \"0Mbps\" is out of range, allowed is at least 1bps",
+            ),
+            (
+                with(|o| o.buffer = text("100/50p")),
+                "--buffer 100/50p: \"100/50p\" has two directions, and buffer has one value; write one value, such as \"100p\"",
+            ),
             (
                 with(|o| o.rate = text("10")),
                 "--rate 10: \"10\" is not a rate: a rate needs a unit, such as 10Mbps",

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use sojourn_queue::registry::{self, CatalogueEntry, DisciplineKind};
 use sojourn_units::{DialectInfo, Kind, ParamInfo, Params};
 
+use crate::document::way_back;
 use crate::model::{
     ChainParams, ChangeParams, DumbbellParams, GroupParams, ImpairmentParams, LinkParams,
     MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams, SeriesParams,
@@ -299,7 +300,7 @@ fn table<P: Params>() -> Value {
 fn object(doc: &str, params: &[ParamInfo]) -> Value {
     let properties: Map<String, Value> = params
         .iter()
-        .map(|info| (info.name.to_owned(), property(info)))
+        .map(|info| (info.name.to_owned(), directed(property(info), info, params)))
         .collect();
     json!({
         "type": "object",
@@ -434,6 +435,17 @@ fn dialect_property(dialects: &[DialectInfo]) -> Value {
         .map(|dialect| format!("{}: {}", dialect.name, dialect.doc))
         .collect();
     json!({ "enum": names, "description": format!("Dialect. {}", meanings.join(" ")) })
+}
+
+/// The schema of a parameter whose value may have two directions, such as `50/10Mbps`.
+fn directed(mut property: Value, info: &ParamInfo, params: &[ParamInfo]) -> Value {
+    if way_back(info, params).is_some()
+        && let Some(pattern) = property["pattern"].as_str()
+    {
+        let both = r"^\s*\d[^/]*(/[a-z]+)?/\s*\d[^/]*(/[a-z]+)?$";
+        property["pattern"] = json!(format!("{pattern}|{both}"));
+    }
+    property
 }
 
 /// The schema of one parameter.

@@ -1,7 +1,8 @@
 //! Reading a document with the path at hand: what is of the wrong type is refused with its line.
 
-use sojourn_units::{Kind, ParamError, Params, Spec, SpecValue, Specs, build, nearest};
+use sojourn_units::{Kind, ParamError, ParamInfo, Params, Spec, SpecValue, Specs, build, nearest};
 
+use super::directions::{is_quantity, split, there, way_back};
 use super::path::{Step, are_specs, labelled};
 use super::tree::{Entry, Node, Table, Value, scalar};
 use crate::error::{LabError, LabErrorKind, Place, Result};
@@ -151,10 +152,11 @@ impl<'a> TableRef<'a> {
     }
 
     /// The parameters of `P`, from the keys of this table: texts as they are, numbers and flags as they are written, a
-    /// specification also as a table (`{ kind = "codel", target = "5ms" }`).
+    /// specification also as a table (`{ kind = "codel", target = "5ms" }`). A value of two directions, such as `50/10Mbps`, is that
+    /// of the key and of its `reverse_` twin.
     ///
     /// # Errors
-    /// When there is no such parameter, a value is of the wrong type, cannot be read or is out of range.
+    /// When there is no such parameter, a value is of the wrong type, cannot be read or is out of range, or a direction is given twice.
     pub fn params<P: Params>(&self, extra: Extra<'_>) -> Result<P> {
         let mut allowed: Vec<&str> = extra.keys.to_vec();
         allowed.extend(P::TABLE.iter().map(|info| info.name));
@@ -165,7 +167,7 @@ impl<'a> TableRef<'a> {
         let mut pairs = Vec::new();
         for (key, value) in self.values() {
             if let Some(info) = P::TABLE.iter().find(|info| info.name == key) {
-                pairs.push((key.to_owned(), value.argument(&(info.kind)())?));
+                pairs.extend(self.arguments(info, &value, P::TABLE)?);
             } else if key == "dialect" && !P::DIALECTS.is_empty() {
                 pairs.push((key.to_owned(), value.text()?.to_owned()));
             }
@@ -173,16 +175,55 @@ impl<'a> TableRef<'a> {
         build(extra.dialect, &pairs).map_err(|error| self.param_error(&error))
     }
 
-    /// The error of a parameter, at the place of its key.
+    /// What a key sets: itself, and the way back where its value has both directions.
+    fn arguments(
+        &self,
+        info: &ParamInfo,
+        value: &ValueRef<'a>,
+        params: &[ParamInfo],
+    ) -> Result<Vec<(String, String)>> {
+        let kind = (info.kind)();
+        let text = value.argument(&kind)?;
+        let Some((there, back)) = split(&text).filter(|_| is_quantity(&kind)) else {
+            return Ok(vec![(info.name.to_owned(), text)]);
+        };
+        let Some(twin) = way_back(info, params) else {
+            let problem = format!(
+                "{text:?} has two directions, and {} has one value",
+                info.name
+            );
+            return Err(value
+                .error(LabErrorKind::BadValue, problem)
+                .remedy(format!("write one value, such as {there:?}")));
+        };
+        if let Some(other) = self.get(twin) {
+            let problem = format!(
+                "{text:?} gives both directions, and {} is given, too",
+                other.path()
+            );
+            return Err(value
+                .error(LabErrorKind::Contradiction, problem)
+                .remedy(format!("leave out {}, or write {there:?}", other.path())));
+        }
+        Ok(vec![(info.name.to_owned(), there), (twin.to_owned(), back)])
+    }
+
+    /// The error of a parameter, at the place of its key; of the way back, at that of the value with both directions.
     pub fn param_error(&self, error: &ParamError) -> LabError {
+        let key = error.key();
+        let given = |key: &&str| self.has(key);
+        let key = Some(key)
+            .filter(given)
+            .or(there(key).filter(given))
+            .unwrap_or(key);
         let place = self
             .table
-            .entry(error.key())
+            .entry(key)
             .map_or(self.place, |entry| &entry.node.place);
         LabError::from_param(error)
             .in_file(self.file)
             .at(place)
-            .key(joined(&self.path, error.key()))
+            .key(joined(&self.path, key))
     }
 
     /// The error of a key that has to be given.

@@ -337,3 +337,48 @@ impl<'a> Reader<'a> {
 fn table_params<P: Params>(table: Option<&TableRef<'_>>, extra: Extra<'_>) -> Result<P> {
     table.map_or_else(|| Ok(P::default()), |table| table.params(extra))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::document::Document;
+    use crate::error::Result;
+    use crate::model::{Scenario, Topology};
+
+    fn read(link: &str) -> Result<Scenario> {
+        let text = format!(
+            "flows = [{{ kind = \"reno\", from = \"a\", to = \"b\" }}]\n[[links]]\nfrom = \"a\"\nto = \"b\"\n{link}"
+        );
+        Scenario::from_document(&Document::parse(&text, "lab.toml")?)
+    }
+
+    #[test]
+    fn a_link_takes_both_rates_in_one_value() {
+        let scenario = read("rate = \"50/10Mbps\"").unwrap();
+        let Topology::Graph(links) = &scenario.topology else {
+            panic!("no graph");
+        };
+        assert_eq!(links[0].rate.to_string(), "50Mbps");
+        assert_eq!(links[0].reverse_rate.unwrap().to_string(), "10Mbps");
+    }
+
+    #[test]
+    fn mistakes_in_values_of_two_directions_name_the_line_and_the_fix() {
+        let cases = [
+            (
+                "rate = \"50/10Mbps\"\nreverse_rate = \"5Mbps\"",
+                "lab.toml:5: links[0].rate: \"50/10Mbps\" gives both directions, and links[0].reverse_rate is given, too; leave out links[0].reverse_rate, or write \"50Mbps\"",
+            ),
+            (
+                "rate = \"50/10Mpbs\"",
+                "lab.toml:5: links[0].rate: \"50Mpbs\" is not a rate: \"Mpbs\" is not a unit of it, did you mean \"Mbps\"? (upper and lower case matter; units: bps, kbps, Mbps, Gbps, Tbps, bit, kbit, Mbit, Gbit, Tbit, Kibps, Mibps, Gibps, Kibit, Mibit, Gibit)",
+            ),
+            (
+                "delay = \"5/10ms\"",
+                "lab.toml:5: links[0].delay: \"5/10ms\" has two directions, and delay has one value; write one value, such as \"5ms\"",
+            ),
+        ];
+        for (link, expected) in cases {
+            assert_eq!(read(link).unwrap_err().to_string(), expected);
+        }
+    }
+}
