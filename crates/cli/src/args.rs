@@ -22,20 +22,20 @@ pub(crate) fn threads(text: &str) -> Result<NonZero<usize>, String> {
 /// How results are made: options that several commands have.
 #[derive(Args, Debug)]
 pub(crate) struct MakeArgs {
-    /// Runs at a time; one per core unless given. Results do not depend on it.
+    /// Number of parallel runs [default: one per core]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<NonZero<usize>>,
-    /// Remove the results that the directory holds instead of going on from them.
+    /// Delete the results in the directory instead of continuing them.
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// Memory that the runs under way and all results may need, by an estimate [default: 4GB]. What needs more is refused.
+    /// Memory limit for the current runs and all results, by an estimate [default: 4GB]. Larger studies are refused.
     /// Results do not depend on it.
     #[arg(long, value_name = "SIZE")]
     pub(crate) limit_memory: Option<String>,
-    /// Print how many points, runs, flows and samples there are and how much memory they need, and make no run.
+    /// Print the number of points, runs, flows and samples and the memory they need, without running anything.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// How to print the tables.
+    /// Output format of the tables.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,
 }

@@ -4,7 +4,7 @@ use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use clap::{Parser, Subcommand};
 
-/// Simulate queues packet by packet and compare queue management, scheduling and congestion control.
+/// Simulate networks packet by packet, and compare queues, schedulers and congestion controls.
 #[derive(Parser, Debug)]
 #[command(name = "sojourn", version, about, max_term_width = 100)]
 pub(crate) struct Cli {

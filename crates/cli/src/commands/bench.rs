@@ -17,28 +17,28 @@ use sojourn_traces::bench as trace;
 use sojourn_units::{Span, Time};
 use std::hint::black_box;
 
-/// Measure the cost of a packet-hop.
+/// Measure CPU time per packet and hop.
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// Cases to run, such as b1; the standard set unless given. `all` adds the large ones.
+    /// Cases to run, such as b1 [default: the standard set]. `all` adds the large ones.
     #[arg(long = "case")]
     pub(crate) cases: Vec<String>,
     /// Measure every queue discipline instead, as a multiple of DropTail's cost.
     #[arg(long, conflicts_with = "cases")]
     pub(crate) queues: bool,
-    /// Measure this queue in the same way, such as 'codel target=10ms'; may be given more than once.
+    /// Measure this queue as a multiple of DropTail's cost, such as 'codel target=10ms'. Repeat it for more queues.
     #[arg(long = "queue", value_name = "QUEUE", conflicts_with_all = ["cases", "queues"])]
     pub(crate) queue: Vec<String>,
-    /// Rounds, interleaved; the median counts.
+    /// Number of interleaved rounds. The median is reported.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) rounds: u64,
-    /// Simulated seconds, instead of each case's own.
+    /// Simulated seconds of each case [default: the case's own].
     #[arg(long)]
     pub(crate) seconds: Option<f64>,
-    /// One JSON object per case.
+    /// Print one JSON object per case.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Fail if a demanded ratio is not met.
+    /// Fail if a case exceeds its required ratio.
     #[arg(long)]
     pub(crate) check: bool,
 }

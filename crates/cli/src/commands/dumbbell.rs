@@ -25,10 +25,10 @@ impl Args for DumbbellArgs {
         let several = |id: &'static str| Arg::new(id).long(id).action(ArgAction::Append);
         let mut command = command
             .arg(several("queue").value_name("QUEUE").help(
-                "A queue at the bottleneck, such as 'codel target=5ms'; repeated, the queues are compared",
+                "Queue of the bottleneck, such as 'codel target=5ms'. Repeat it to compare queues",
             ))
             .arg(several("flow").value_name("FLOW").required(true).help(
-                "Flows, such as '4*reno' or 'cbr 2Mbps'; may be repeated",
+                "Flows, such as '4*reno' or 'cbr 2Mbps'. Repeat it for more flows",
             ));
         for (option, path) in OPTIONS {
             let name = option.trim_start_matches('-');
@@ -54,10 +54,10 @@ impl Args for DumbbellArgs {
                 Arg::new("deterministic")
                     .long("deterministic")
                     .action(ArgAction::SetTrue)
-                    .help("Nothing is random, and one run is made"),
+                    .help("Use no random starts and phases, and make only one run"),
             )
             .arg(several("set").value_name("PATH=VALUE").help(
-                "Replace a value of the scenario, such as topology.rate=2Mbps; may be repeated",
+                "Set a value of the scenario, such as topology.rate=2Mbps. Repeat it for more values",
             ))
             .arg(
                 Arg::new("out")

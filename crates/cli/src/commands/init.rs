@@ -10,10 +10,10 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Write a commented study to start from.
+/// Write a commented study file to start from.
 #[derive(Args, Debug)]
 pub(crate) struct InitArgs {
-    /// The file to write; - for standard output.
+    /// File to write, or - for standard output.
     #[arg(default_value = "study.toml")]
     pub(crate) file: PathBuf,
 }

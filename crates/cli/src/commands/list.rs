@@ -9,12 +9,12 @@ use serde_json::Value;
 use sojourn_scenario::catalogue::{Entry, Family, entries};
 use sojourn_units::DialectInfo;
 
-/// List what scenarios can name: queues, flows, sources, congestion controls.
+/// List queues, flows, sources and congestion controls that scenarios can use.
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
-    /// What to list; everything unless given.
+    /// What to list [default: everything].
     pub(crate) what: Option<ListWhat>,
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,
 }

@@ -12,24 +12,25 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read};
 use std::path::PathBuf;
 
-/// Feed a recorded arrival process to a queue and print what it decides on every packet.
+/// Feed recorded arrivals to a queue and print its decision on every packet.
 #[derive(Args, Debug)]
 pub(crate) struct ReplayArgs {
-    /// CSV file with the columns time_ns,bytes,flow,ecn, and if wanted dscp,source,destination; - for standard input.
+    /// CSV file with the columns time_ns,bytes,flow,ecn and, optionally, dscp,source,destination; or - for standard
+    /// input.
     pub(crate) arrivals: PathBuf,
-    /// The queue, such as 'codel target=5ms limit=100p'.
+    /// Queue, such as 'codel target=5ms limit=100p'.
     #[arg(long)]
     pub(crate) queue: String,
     /// Rate of the link.
     #[arg(long)]
     pub(crate) rate: String,
-    /// Default dialect; the queue's own wins.
+    /// Default dialect. A dialect in the queue itself takes precedence.
     #[arg(long)]
     pub(crate) dialect: Option<String>,
-    /// Seed of random disciplines.
+    /// Random seed, for disciplines that draw random numbers.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Write samples of backlog, internal state and the queues of schedulers to this CSV file.
+    /// Write samples of the backlog, the internal state and the queues inside schedulers to this CSV file.
     #[arg(long, value_name = "FILE")]
     pub(crate) series: Option<PathBuf>,
     /// Time between samples.

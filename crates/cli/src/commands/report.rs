@@ -14,15 +14,15 @@ use crate::output::emit;
 use crate::show;
 use clap::{Args, ValueEnum};
 
-/// Write the report of a result directory: tables, figures, one HTML file.
+/// Write a report of a result directory: tables, figures and one HTML file.
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
-    /// The result directory.
+    /// Result directory.
     pub(crate) dir: PathBuf,
-    /// Draw the figures as files, too: svg, png, pdf, separated by commas. Needs the Python package.
+    /// Also write the figures as image files: svg, png, pdf, separated by commas. Needs the Python package.
     #[arg(long, value_name = "FORMATS", value_delimiter = ',')]
     pub(crate) images: Vec<ImageFormat>,
-    /// How to print the tables.
+    /// Output format of the tables.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,
 }

@@ -15,15 +15,15 @@ use sojourn_study::study::{Options, Progress};
 use std::num::NonZero;
 use std::path::PathBuf;
 
-/// Run the results of a directory again, and say whether the bits are the same.
+/// Repeat the runs of a result directory and check that the results are the same, to the bit.
 #[derive(Args, Debug)]
 pub(crate) struct RerunArgs {
-    /// The result directory; its manifest says everything that ran.
+    /// Result directory. Its manifest describes all runs.
     pub(crate) dir: PathBuf,
-    /// Keep the new results in this directory. Runs that it holds are not made again.
+    /// Keep the new results in this directory. Runs that it already holds are not repeated.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Runs at a time; one per core unless given. Results do not depend on it.
+    /// Number of parallel runs [default: one per core]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<NonZero<usize>>,
 }

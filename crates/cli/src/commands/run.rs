@@ -23,18 +23,18 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Run the scenario of a file and print what came out.
+/// Run a scenario file and print the results.
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
-    /// The scenario, a file in TOML.
+    /// Scenario file (TOML).
     pub(crate) scenario: PathBuf,
-    /// Replace a value, such as topology.rate=2Mbps or flows.reno.count=8; may be repeated.
+    /// Set a value of the scenario, such as topology.rate=2Mbps or flows.reno.count=8. Repeat it for more values.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) sets: Vec<String>,
-    /// Runs that differ only in their random draws; the scenario's run.replications unless given.
+    /// Number of runs that differ only in their random draws [default: the scenario's run.replications].
     #[arg(long, value_name = "N")]
     pub(crate) replications: Option<String>,
-    /// Seed of every random stream; the scenario's run.seed unless given.
+    /// Seed of every random stream [default: the scenario's run.seed].
     #[arg(long)]
     pub(crate) seed: Option<String>,
     /// Keep the results in this directory.
@@ -42,7 +42,7 @@ pub(crate) struct RunArgs {
     pub(crate) out: Option<PathBuf>,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications"], help = trace_help())]
     pub(crate) trace: Option<Vec<String>>,
-    /// Write the events of this link direction alone, such as left-right; may be given several times.
+    /// Trace only this link direction, such as left-right. Repeat it for more link directions.
     #[arg(long = "trace-link", value_name = "NAME", requires = "trace")]
     pub(crate) trace_links: Vec<String>,
     #[command(flatten)]
@@ -51,8 +51,7 @@ pub(crate) struct RunArgs {
 
 fn trace_help() -> String {
     format!(
-        "Run the first replication alone and write every packet's events. The format is {}; the file may be - for standard \
-         output, or a pipe: the results, which are those of a run without a trace, then go to standard error",
+        "Run only the first replication and write every packet's events. FORMAT is {}. FILE may be a pipe, or - for standard output; the results then go to standard error. They are the same as without a trace",
         TraceFormat::listed()
     )
 }

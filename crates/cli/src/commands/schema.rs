@@ -8,19 +8,19 @@ use sojourn_scenario::schema;
 use sojourn_scenario::schema::schema as schema_of;
 use sojourn_study::study;
 
-/// Print the JSON Schema of scenario and study files, with which editors complete and check them.
+/// Print the JSON Schema of scenario and study files, for completion and checks in editors.
 #[derive(Args, Debug)]
 pub(crate) struct SchemaArgs {
-    /// Which files; a study may have everything that a scenario has.
+    /// Kind of file. A study may have all keys of a scenario.
     #[arg(value_enum, default_value = "study")]
     pub(crate) what: SchemaWhat,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SchemaWhat {
-    /// Scenario files, which `sojourn run` reads.
+    /// Scenario files, for `sojourn run`.
     Scenario,
-    /// Study files, which `sojourn study` reads.
+    /// Study files, for `sojourn study`.
     Study,
 }
 

@@ -9,12 +9,12 @@ use sojourn_scenario::catalogue::{Entry, Part, find};
 use sojourn_units::ParamInfo;
 use std::fmt::Write;
 
-/// Show one algorithm: what it does, its parameters per dialect, their sources.
+/// Show an algorithm: description, parameters and defaults per dialect, and their sources.
 #[derive(Args, Debug)]
 pub(crate) struct ShowArgs {
     /// Name of a queue, flow, source or congestion control.
     pub(crate) name: String,
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,
 }

@@ -18,21 +18,21 @@ use sojourn_study::summary::write_summary;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Run a study: its points, its replications, its tables.
+/// Run a study and print its tables.
 #[derive(Args, Debug)]
 pub(crate) struct StudyArgs {
-    /// A study by name, as in ./studies/NAME/study.toml or one that Sojourn brings along, or a file in TOML.
+    /// Study file (TOML), or the name of a study: one in ./studies/NAME/study.toml, or one that comes with Sojourn.
     pub(crate) study: OsString,
-    /// Replace a value in every point, such as run.replications=30; may be repeated.
+    /// Set a value in every point, such as run.replications=30. Repeat it for more values.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) sets: Vec<String>,
-    /// Run these experiments only.
+    /// Run only this experiment. Repeat it for more experiments.
     #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// Directory of the results; results/NAME unless given. Runs that it holds are not made again.
+    /// Result directory [default: results/NAME]. Runs that it already holds are not repeated.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Make one part of the runs only, such as 1/4, beside other processes that make the others.
+    /// Make only one part of the runs, such as 1/4. Other processes make the other parts.
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
     #[command(flatten)]

@@ -8,10 +8,10 @@ use sojourn_queue::registry;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::Spec;
 
-/// Print the line of Linux's tc that configures the same queue.
+/// Print the Linux tc command that configures the same queue.
 #[derive(Args, Debug)]
 pub(crate) struct TcArgs {
-    /// The queue, such as 'fq_codel target=5ms'; in dialect linux unless it names another.
+    /// Queue, such as 'fq_codel target=5ms'. Its dialect is linux unless it names another.
     pub(crate) queue: String,
     /// Network device.
     #[arg(long, default_value = "DEV")]

@@ -17,48 +17,49 @@ use std::path::PathBuf;
 /// Read packet traces.
 #[derive(Subcommand, Debug)]
 pub(crate) enum TraceCommand {
-    /// Analyse a trace of ns-2, an ASCII trace of ns-3, or a capture (pcap, pcapng), plain or gzip: packets, sizes, throughput,
-    /// delay, jitter, queueing, round trips, utilization, over time.
+    /// Analyse an ns-2 trace, an ASCII trace of ns-3, or a capture (pcap, pcapng): throughput, delay, jitter, losses,
+    /// queueing, round trips and utilization. Any of these may be compressed with gzip.
     Analyse(AnalyseArgs),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct AnalyseArgs {
-    /// The trace; - for standard input.
+    /// Trace file, or - for standard input.
     pub(crate) file: PathBuf,
     #[arg(long, value_name = "FORMAT", help = format_help())]
     pub(crate) trace_format: Option<String>,
-    /// A second capture of the same traffic, where it arrives: gives one-way delay and loss. May be - for standard input.
+    /// Second capture of the same traffic, taken at the receiver. It adds one-way delay and loss. - for standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) receiver: Option<PathBuf>,
-    /// Of a capture with tunnels (GRE, VXLAN, Geneve, IP in IP): analyse the inner packets, or the outer ones.
+    /// For tunnels in a capture (GRE, VXLAN, Geneve, IP in IP): analyse the inner packets or the outer ones.
     #[arg(long, value_name = "inner|outer", default_value = "inner")]
     pub(crate) tunnels: String,
-    /// Skip what cannot be read, and say how much that was, instead of stopping there.
+    /// Skip unreadable parts of the trace and report how much was skipped, instead of stopping.
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// Length of a step of the time series.
+    /// Time between points of the time series.
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) step: String,
-    /// Count from this time of the trace on, such as the end of a warm-up.
+    /// Ignore events before this time of the trace, such as a warm-up.
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<String>,
-    /// Read up to this time of the trace.
+    /// Ignore events after this time of the trace.
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<String>,
-    /// Rate of a link, for its utilization, such as 0-1=10Mbps; may be repeated.
+    /// Rate of a link, such as 0-1=10Mbps, to compute its utilization. Repeat it for more links.
     #[arg(long = "rate", value_name = "LINK=RATE")]
     pub(crate) rates: Vec<String>,
-    /// A packet without an event for this long counts as lost.
+    /// Count a packet as lost after this time without an event.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) horizon: String,
-    /// Print this table, such as flows, series or distributions; may be repeated. All but the long ones unless given.
+    /// Print this table, such as flows, series or distributions [default: all except the long ones]. Repeat it for more
+    /// tables.
     #[arg(long = "table", value_name = "NAME")]
     pub(crate) tables: Vec<String>,
-    /// Write every table as CSV and Parquet, and a report with figures, to this directory.
+    /// Write all tables as CSV and Parquet, and a report with figures, to this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// How to print the tables.
+    /// Output format of the tables.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,
 }

@@ -13,29 +13,29 @@ use std::fmt::Write;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-/// Compare the disciplines with what ns-2, ns-3 and Linux measured.
+/// Compare queue disciplines with measurements of ns-2, ns-3 and Linux.
 #[derive(Args, Debug)]
 pub(crate) struct ValidateArgs {
-    /// Peers to compare with: linux, ns2, ns3; all unless given.
+    /// Peer to compare with: linux, ns2 or ns3 [default: all]. Repeat it for more peers.
     #[arg(long = "peer", value_name = "NAME")]
     pub(crate) peers: Vec<String>,
-    /// Disciplines to compare; all unless given.
+    /// Discipline to compare [default: all]. Repeat it for more disciplines.
     #[arg(long = "queue", value_name = "NAME")]
     pub(crate) queues: Vec<String>,
-    /// Runs per row where a random draw decides.
+    /// Number of runs per row that depends on random draws.
     #[arg(long, default_value_t = sojourn_study::validate::SEEDS, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: u64,
-    /// Rows at a time; one per core unless given. Results do not depend on it.
+    /// Number of rows in parallel [default: one per core]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<NonZero<usize>>,
-    /// Show every figure, not only those outside.
+    /// Show every value, not only those outside the allowed deviation.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Follow single flows of Linux through window, threshold and round trip instead: say where they part from ours first, and write a figure of
-    /// each, one over the other, to this directory.
+    /// Instead, follow single flows of Linux through window, threshold and round trip. Report where each first differs
+    /// from Sojourn's flow, and write a figure of both to this directory.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["peers", "queues", "all"])]
     pub(crate) trajectories: Option<PathBuf>,
-    /// How to print them.
+    /// Output format.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,
 }

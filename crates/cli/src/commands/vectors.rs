@@ -14,44 +14,44 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Write conformance vectors of queue disciplines, or check an implementation against them.
+/// Write conformance test vectors of queue disciplines, or check an implementation with them.
 #[derive(Subcommand, Debug)]
 pub(crate) enum VectorsCommand {
-    /// Write vectors: arrivals, random draws, expected decisions and states, a text file each.
+    /// Write vectors as text files: arrivals, random draws, expected decisions and states.
     Write(VectorsWriteArgs),
-    /// Feed vectors to an implementation over standard input and explain the first answer that differs.
+    /// Feed vectors to an implementation on its standard input and explain the first different answer.
     Check(VectorsCheckArgs),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct VectorsWriteArgs {
-    /// A vector (codel-linux), a discipline in all its dialects (codel) or a specification ('codel target=20ms'); all
-    /// unless given.
+    /// A vector (codel-linux), a discipline in all its dialects (codel), or a specification ('codel target=20ms')
+    /// [default: all].
     #[arg(long = "queue", value_name = "NAME")]
     pub(crate) queues: Vec<String>,
-    /// Directory to write to; - for standard output.
+    /// Directory to write to, or - for standard output.
     #[arg(long, default_value = "vectors")]
     pub(crate) out: PathBuf,
-    /// Seed of the arrivals and of the draws.
+    /// Seed of the arrivals and the random draws.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct VectorsCheckArgs {
-    /// The implementation, run once per vector by the shell.
+    /// Shell command of the implementation. It runs once per vector.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) exec: String,
-    /// As for write: which of the catalogue's vectors to check against; all unless given.
+    /// Vectors of the catalogue to check, as for `vectors write` [default: all].
     #[arg(long = "queue", value_name = "NAME", conflicts_with = "files")]
     pub(crate) queues: Vec<String>,
-    /// As for write: seed of the catalogue's vectors.
+    /// Seed of the catalogue's vectors, as for `vectors write`.
     #[arg(long, default_value_t = 1, conflicts_with = "files")]
     pub(crate) seed: u64,
-    /// Seconds that the implementation may take for one vector.
+    /// Time limit for one vector, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) timeout: u64,
-    /// Vectors as files, or directories of them, instead of the catalogue's.
+    /// Check the vectors in these files or directories instead of the catalogue's.
     pub(crate) files: Vec<PathBuf>,
 }
 
