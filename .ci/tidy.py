@@ -5,7 +5,7 @@
 - The version is the same everywhere; CHANGELOG.md has a section for it, with entries of one short line.
 - Links between the documents lead somewhere.
 - Text ends its lines plainly; no large file slips in.
-- Functions and files are short, but for the exceptions in long.toml (lengths.py).
+- Functions and files are short, except for the exceptions in long.toml (lengths.py).
 - Texts avoid phrases that are hard to read; subjects of commits are short (prose.py).
 """
 

@@ -293,7 +293,7 @@ def verdict(case: Case, got: Outcome) -> tuple[bool, str]:
         return good, "exact" if good else f"WRONG: {arrivals} / {drops} +-1 and {hops} hops are right"
     delivered = got.arrivals - got.drops
     share = delivered * 1500 * 8 / (got.seconds * 1e9)
-    # One ACK per packet, or per two packets, and three links each way: six hops per packet, or four and a half, but for
+    # One ACK per packet, or per two packets, and three links each way: six hops per packet, or four and a half, except for
     # drops and what is in flight at the end.
     per_packet = got.hops / max(delivered, 1)
     expected = 4.5 if case.sack else 6

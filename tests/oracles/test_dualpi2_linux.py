@@ -33,7 +33,7 @@ def test_classic_traffic_alone_is_held_at_the_target() -> None:
 
 
 def test_any_ect_sends_every_capable_packet_to_the_l_queue() -> None:
-    # Two bursts at once: the L queue goes first, but for the weight of the other.
+    # Two bursts at once: the L queue goes first, except for the weight of the other.
     rows = [arrival(i, 0, 1250, 0, 0 if i < 20 else 2) for i in range(40)]
     for any_ect, first in ((False, 0), (True, 2)):
         outcomes = dualpi2_linux.run(rows, RATE, Settings(any_ect=any_ect))

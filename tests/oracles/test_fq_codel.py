@@ -96,7 +96,7 @@ def test_capable_packets_are_marked_until_the_limit() -> None:
 
 
 def test_shares_keep_within_the_bound_of_round_robin(many_flows: list[Case]) -> None:
-    # A deficit that may be overdrawn by a packet instead of kept: the same bound as DRR, but for
+    # A deficit that may be overdrawn by a packet instead of kept: the same bound as DRR, except for
     # the turns that a flow has while it is new.
     seen = 0
     for rows, rate in many_flows:

@@ -138,7 +138,7 @@ impl Greatest {
     }
 }
 
-/// The state of one connection, but for dialect ns3.
+/// The state of one connection, except for dialect ns3.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     /// Gain of rate and window in Startup (BBRHighGain).

@@ -50,7 +50,7 @@ params! {
     }
 }
 
-/// The state of one connection, but for dialect ns3.
+/// The state of one connection, except for dialect ns3.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     window: Window,

@@ -47,7 +47,7 @@ pub(crate) struct Range {
     pub(crate) least: u32,
     /// The greatest delay seen.
     pub(crate) most: u32,
-    /// The greatest one seen but for `most`.
+    /// The greatest one seen except for `most`.
     reserve: u32,
 }
 

@@ -1,6 +1,6 @@
 //! The `sojourn` command: one function, called by the plain binary and by the console script of the Python package.
 //!
-//! This is the only crate that prints. Everything it does is done by the crates below it, but for the reference pages in `docs`.
+//! This is the only crate that prints. Everything it does is done by the crates below it, except for the reference pages in `docs`.
 
 #![allow(
     clippy::print_stdout,

@@ -317,7 +317,7 @@ impl PointInfo {
         }
     }
 
-    /// What its runs follow from, but for seed and version: the scenario without what changes no run.
+    /// What its runs follow from, except for seed and version: the scenario without what changes no run.
     pub(super) fn made_from(&self) -> serde_json::Value {
         let mut scenario = self.scenario.value();
         for pointer in NOT_COMPARED {

@@ -311,8 +311,8 @@ impl Ring {
         Some(packet)
     }
 
-    /// Moves the slots of counters `from` to `to`, both included, by one place: back, but for the last, over which the others go;
-    /// or up, but for the first.
+    /// Moves the slots of counters `from` to `to`, both included, by one place: back, except for the last, over which the others go;
+    /// or up, except for the first.
     fn shift(&mut self, from: u32, to: u32, back: bool) {
         let (begin, end) = (self.index(from), self.index(to));
         if begin <= end {
@@ -543,7 +543,7 @@ impl Drop for Ring {
     }
 }
 
-/// Moves what is in `slots` by one place: back, but for the last, over which the others go; or up, but for the first.
+/// Moves what is in `slots` by one place: back, except for the last, over which the others go; or up, except for the first.
 #[inline]
 fn shift(slots: &mut [MaybeUninit<Packet>], back: bool) {
     let moved = slots.len().saturating_sub(1);

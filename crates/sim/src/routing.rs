@@ -29,7 +29,7 @@ impl Routes {
     }
 
     /// As [`Routes::shortest`], with more destinations, whose numbers follow those of the nodes. One that stands for a node
-    /// has the routes of that node, but for that node itself; another has none.
+    /// has the routes of that node, except for that node itself; another has none.
     pub(crate) fn with_aliases(
         nodes: usize,
         links: &[(u32, u32)],

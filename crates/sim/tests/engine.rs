@@ -134,7 +134,7 @@ proptest! {
         prop_assert_eq!(u64::from(left), outcome.census.left);
     }
 
-    /// Without reordering, a link delivers packets in the order in which it sent them, but for those that it loses.
+    /// Without reordering, a link delivers packets in the order in which it sent them, except for those that it loses.
     #[test]
     fn packets_arrive_in_the_order_sent_when_delays_change(seed in any::<u64>(), ties in prop::sample::select(TIES.to_vec())) {
         let shape = Shape { ties, eager: false, impaired: false, device_queue: 0 };

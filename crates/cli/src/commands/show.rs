@@ -162,7 +162,7 @@ fn page(entry: &Entry) -> String {
     text
 }
 
-/// Breaks each line of a text at spaces, but for the rows of tables.
+/// Breaks each line of a text at spaces, except for the rows of tables.
 fn wrap(text: &str, width: usize) -> String {
     let mut out = String::new();
     for (line, index) in text.lines().zip(0..) {

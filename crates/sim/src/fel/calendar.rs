@@ -25,7 +25,7 @@
 //! which makes the list a sorted array. The order of events never depends on any of this.
 //!
 //! The paths that every event takes index without bounds checks. They rest on these facts, which
-//! every method keeps whatever it is called with: heads, `Pending::next` and `Pending::prev` (but for
+//! every method keeps whatever it is called with: heads, `Pending::next` and `Pending::prev` (except for
 //! its three marks) are at most `end`, and there are `end + 1` records; keys other than `VOID` hold
 //! ids below `end`; there are `mask + 1` heads and as many marks; `floor` is from `LOWEST` to
 //! `HIGHEST + AT_ONCE`, `top` is at least `floor` and a place of `today`, which has `ROOM` places or more.
@@ -43,7 +43,7 @@ use super::{Event, EventList, HeapList, index, index64, low32, wide};
 ///
 /// It is exact for any sequence of operations. It is fast when most events are scheduled within
 /// some thousands of mean event spacings, whatever their distribution, and not much slower than a
-/// heap otherwise, but for one thing: an event that waits its turn among many of the same day is
+/// heap otherwise, except for one thing: an event that waits its turn among many of the same day is
 /// looked for one by one when it is cancelled or moved.
 #[derive(Clone, Debug)]
 pub struct CalendarList {
@@ -916,7 +916,7 @@ mod tests {
         assert_eq!(on_stack(&list), list.len());
     }
 
-    /// Sources in turn: what is scheduled comes after all others, but for a stranger now and then.
+    /// Sources in turn: what is scheduled comes after all others, except for a stranger now and then.
     #[test]
     fn events_that_come_last_leave_in_order_however_far_the_floor_sinks() {
         for n in [2, 9, 10, 15] {

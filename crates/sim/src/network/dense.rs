@@ -1,6 +1,6 @@
 //! Dense mode: the state of one source's tree that is flooded and pruned (RFC 3973; ns-2.35 `DM.tcl`).
 //!
-//! A node forwards the packets that come over the link of its own shortest path to the source to all its other links, but for
+//! A node forwards the packets that come over the link of its own shortest path to the source to all its other links, except for
 //! those over which it was asked to stop (a *prune*), for so long as a prune holds. A node without members and without links
 //! to forward to asks its upstream neighbour to stop; so does one that gets a packet over another link. A node that has
 //! pruned itself off and gets a member, or is asked to go on, sends a *graft* upstream, again and again until it is

@@ -38,7 +38,7 @@ fn a_rate_goes_up_and_down_until_the_run_ends() {
     }
     let packets = sent_packets(&overloaded(&wave));
     assert_eq!(packets, sent_packets(&overloaded(&listed)));
-    // Five seconds of each rate carry 5000 packets of 10 000 bits in all, but for those under way at an edge or left in the queue.
+    // Five seconds of each rate carry 5000 packets of 10 000 bits in all, except for those under way at an edge or left in the queue.
     assert!((4985..=5000).contains(&packets), "{packets}");
 }
 

@@ -8,7 +8,7 @@
 //! is no base delay) were found by these very rows, and more by the rows at other
 //! rates and delays and by packet traces of the same kernel (pieces, when they wait for room, and the buffers that they come from; acknowledgements of PSH and
 //! of what opens the window, where the rounds of HyStart begin, what is taken for reordering, the window after a timeout, what restarts the
-//! timer, DCTCP's losses after marks); they therefore do not check them. What the data's README calls later runs was made after all of these were built, but for those of FQ-CoDel, which came
+//! timer, DCTCP's losses after marks); they therefore do not check them. What the data's README calls later runs was made after all of these were built, except for those of FQ-CoDel, which came
 //! before what restarts the timer.
 
 use sojourn_results::outcome::RunOutcome;

@@ -49,7 +49,7 @@ fn threads(count: usize) -> Options<'static> {
     }
 }
 
-/// Files of a result directory with their content, but for the one with wall times.
+/// Files of a result directory with their content, except for the one with wall times.
 fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
     fn add(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) {
         for entry in fs::read_dir(folder).expect("a folder") {

@@ -312,7 +312,7 @@ impl Breaker {
             ended: now,
             lost: f64::from(told.fraction) / 256.0,
         });
-        // The next one may ask for more, but for none longer ago than twice the longest time: waits vary.
+        // The next one may ask for more, except for none longer ago than twice the longest time: waits vary.
         let old = Span::round_from_secs(2.0 * longest(waits));
         while length(&self.intervals) > self.needed
             && let Some(first) = self.intervals.front()

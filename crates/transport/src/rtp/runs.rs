@@ -284,7 +284,7 @@ fn a_breaker_ends_media_that_loses_a_third_where_tcp_would_send_a_tenth_of_it() 
             "{rtt} {equation}"
         );
         if let Some((_, when)) = ceased {
-            // Four blocks, five seconds apart but for the first.
+            // Four blocks, five seconds apart except for the first.
             assert!((10.0..35.0).contains(&when.as_secs_f64()), "{when}");
         }
     }

@@ -9,7 +9,7 @@ pub(crate) struct Compact<T> {
     /// A power of two; the queue goes round in the first `mask + 1` places.
     places: Vec<T>,
     mask: usize,
-    /// The first record is in this place, but for the bits that `mask` leaves out.
+    /// The first record is in this place, except for the bits that `mask` leaves out.
     head: usize,
     len: usize,
 }

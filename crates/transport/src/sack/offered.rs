@@ -173,7 +173,7 @@ mod tests {
         Time::ZERO + Span::from_us(us)
     }
 
-    /// What a trace of Linux 6.1 shows (10 Mbps, 80 ms, Reno): the window stays as it is for two round trips but for one small step; from
+    /// What a trace of Linux 6.1 shows (10 Mbps, 80 ms, Reno): the window stays as it is for two round trips except for one small step; from
     /// the second segment of the third on, each one opens it by two segments.
     #[test]
     fn the_window_opens_from_the_third_round_trip_on() {

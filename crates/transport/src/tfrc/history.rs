@@ -220,7 +220,7 @@ fn real(packets: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Packets 1 ms apart but for those that are lost; a round trip of 10 ms.
+    /// Packets 1 ms apart except for those that are lost; a round trip of 10 ms.
     fn history(packets: u64, lost: &[u64]) -> LossHistory {
         let mut history = LossHistory::new(3, false);
         for seq in (0..packets).filter(|seq| !lost.contains(seq)) {

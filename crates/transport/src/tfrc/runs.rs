@@ -32,7 +32,7 @@ fn under_random_loss_the_rate_is_that_of_the_equation_and_near_renos() {
         let all = outcome.rates(&path);
         let tfrc = all[..4].iter().sum::<f64>() / 4.0;
         let reno = all[4..].iter().sum::<f64>() / 4.0;
-        // Packets that are lost one by one are loss events of their own, but for those within a round trip of the last.
+        // Packets that are lost one by one are loss events of their own, except for those within a round trip of the last.
         let law = rate(1460.0, 0.05, loss);
         assert!(
             (0.6..1.6).contains(&(tfrc / law)),

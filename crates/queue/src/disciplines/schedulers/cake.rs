@@ -71,7 +71,7 @@ choice! {
     pub enum CakeAckFilter {
         /// Nothing.
         NoAckFilter = "no",
-        /// Superfluous ones are dropped, but for one in a queue.
+        /// Superfluous ones are dropped, except for one in a queue.
         Conservative = "conservative",
         /// All superfluous ones are dropped.
         Aggressive = "aggressive",

@@ -1,6 +1,6 @@
 //! Which of several equal packets of one capture a packet of the other is.
 //!
-//! Packets of a direction pass both captures in order, but for some that others overtake. So of equal packets that wait, the one is taken
+//! Packets of a direction pass both captures in order, except for some that others overtake. So of equal packets that wait, the one is taken
 //! that is nearest to where the other capture has got, and what lies before it was lost. Equal packets between which nothing else
 //! arrived form a *run*. Where all of a run arrived, they did so in order. Where some are missing, it is not known which: the others have
 //! no delay.

@@ -161,7 +161,7 @@ impl<S: Source> QuicSender<S> {
         })
     }
 
-    /// What an acknowledgement has measured, with `marked` packets newly marked; but for the one-way delay and what was in flight before.
+    /// What an acknowledgement has measured, with `marked` packets newly marked; except for the one-way delay and what was in flight before.
     fn sample_after(&self, covered: &Covered, marked: u64, now: Time) -> Sample {
         let &Covered { bytes, newest, .. } = covered;
         let apart = newest.sent.saturating_since(newest.first_sent);
