@@ -98,7 +98,7 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
 
 
 def variants(module: types.ModuleType, rows: list[Arrival], rate: int) -> list[Outcome]:
-    """Four settings one after the other, so that one list of fates tells of them all."""
+    """Four settings one after the other, so that one list of fates covers them all."""
     feng = module.Settings(feng=(3.0, 2.0), w_q=0.02, max_p=0.1, gentle=True, limit=40)
     curve = module.Settings(quadratic=True, w_q=0.02, max_p=0.2, limit=40)
     ns = module.Settings(ns=True, w_q=0.05, gentle=True, wait=True, max_p=0.1, limit=25)

@@ -39,6 +39,13 @@ def test_changelog_has_its_version_and_short_entries(changelog: str, problem: st
         "The sender goes by samples.",
         "It is read, and no more as if it were rare.",
         "It stops without a word.",
+        "All links but for the first.",
+        "The third duplicate tells of a loss.",
+        "It waits in the queue as ever.",
+        "They count in no time.",
+        "The picture is lost for good.",
+        "They are counted beside.",
+        "Media is to be had.",
     ],
 )
 def test_phrases_that_are_hard_to_read_are_refused(line: str) -> None:
@@ -57,6 +64,21 @@ def test_phrases_that_are_hard_to_read_are_refused(line: str) -> None:
 )
 def test_plain_phrases_pass(line: str) -> None:
     assert list(prose.phrase_problems([("a.rs", line)])) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Arrives whatever the order.",
+        "Ask whoever has it.",
+        "Reno beside CUBIC.",
+        "## What comes out",
+    ],
+)
+def test_pages_avoid_more_phrases_than_code(line: str) -> None:
+    assert len(list(prose.phrase_problems([("a.md", f"Plain.\n{line}\n")]))) == 1
+    assert list(prose.phrase_problems([("a.rs", line)])) == []
+    assert list(prose.phrase_problems([("a.md", f"```console\n{line}\n```\n`{line}`\n")])) == []
 
 
 def test_subjects_of_commits_have_at_most_72_characters() -> None:

@@ -223,7 +223,7 @@ pub struct Bbr {
     lost: u64,
     /// Bytes delivered so far.
     delivered: u64,
-    /// What they tell of a policer.
+    /// Evidence for a policer.
     policer: Policer,
 }
 

@@ -83,7 +83,7 @@ impl Mode {
     }
 }
 
-/// What acknowledgements tell of a probe for bandwidth (BBR.ack_phase).
+/// What acknowledgements say about a probe for bandwidth (BBR.ack_phase).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Told {
     Nothing,
@@ -990,7 +990,7 @@ mod tests {
 
     #[test]
     fn the_bound_is_what_was_in_flight_when_the_lost_segment_was_sent() {
-        // Section 5.5.10.2: not when the one was sent whose arrival tells of the loss.
+        // Section 5.5.10.2: not when the one was sent whose arrival reveals the loss.
         let mut cc = cc();
         cc.mode = Mode::Up;
         cc.probing = true;

@@ -11,7 +11,7 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_sent(&mut self, sent: &Sent);
     /// New data was acknowledged.
     fn on_ack(&mut self, acked: &Acked);
-    /// The network is congested. The transport tells of loss and of an ECN echo once per window of data, by [`reduce`](crate::reduce).
+    /// The network is congested. The transport reports loss and an ECN echo once per window of data, by [`reduce`](crate::reduce).
     fn on_congestion(&mut self, congestion: &Congestion);
     /// Bytes that may be in flight (the congestion window); at least one segment once started.
     fn cwnd(&self) -> u64;
@@ -178,7 +178,7 @@ pub struct Acked {
 /// How congestion shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CongestionKind {
-    /// Duplicate acknowledgements tell of a loss.
+    /// Duplicate acknowledgements indicate a loss.
     Loss,
     /// The receiver echoes a mark (RFC 3168).
     Ecn,

@@ -1,6 +1,6 @@
-//! Congestion control of media: how fast an encoder may run, from what a receiver tells of single packets.
+//! Congestion control of media: how fast an encoder may run, from a receiver's reports on single packets.
 //!
-//! A rate is wanted, not a window; feedback comes every so often and tells of each packet whether and when it arrived (RFC 8888).
+//! A rate is wanted, not a window; feedback comes every so often and says for each packet whether and when it arrived (RFC 8888).
 //! One file per algorithm: [`nada`] (RFC 8698), [`scream`] (RFC 8298), [`gcc`] (draft-ietf-rmcat-gcc-02). Rates are bits per second on
 //! the wire, headers included.
 

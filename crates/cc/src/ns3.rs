@@ -283,7 +283,7 @@ impl<O: Ops> CongestionControl for Socket<O> {
         self.state.next = next;
     }
 
-    /// ns-3 does not tell of a reduction for a mark, nor of its end.
+    /// ns-3 reports neither a reduction for a mark nor its end.
     fn on_phase(&mut self, phase: Phase, now: Time) {
         let before = std::mem::replace(&mut self.state.phase, phase);
         self.state.now = now;

@@ -25,7 +25,7 @@ params! {
         /// A retreat takes at most this part off: window over it (gamma + 1).
         epsilon: u32 = "1", range .."20", source "tcp_yeah.c, TCP_YEAH_EPSILON: a power of two",
             acts "more than `alpha` segments wait";
-        /// Round trips in slow mode that tell of Reno beside it (rho).
+        /// Round trips in slow mode that indicate a competing Reno flow (rho).
         rho: u32 = "16", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_RHO",
             acts "the queue is long for about this number of round trips";
     }
@@ -105,7 +105,7 @@ pub struct Yeah {
     phi: u64,
     /// A retreat takes at most this part off: the window over 2 to this power.
     epsilon: u32,
-    /// Round trips in slow mode that tell of Reno beside it.
+    /// Round trips in slow mode that indicate a competing Reno flow.
     rho: u32,
     round: Round,
     /// The shortest round trip, microseconds.

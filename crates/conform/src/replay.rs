@@ -167,7 +167,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The arrival that it tells of, which is not before `last`.
+    /// The arrival that it reports, which is not before `last`.
     fn arrival(&self, last: Option<Time>) -> Result<Arrival, LabError> {
         let columns = self.columns;
         let time = self.time(last)?;

@@ -25,7 +25,7 @@ fn class_of(kind: LabErrorKind) -> Option<&'static str> {
     })
 }
 
-/// The exception that tells of an error.
+/// The exception for an error.
 pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
     let message = error.to_string();
     let Some(class) = class_of(error.kind()) else {
@@ -40,7 +40,7 @@ pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
     })
 }
 
-/// The exception that tells of a report that could not be written or read.
+/// The exception for a report that could not be written or read.
 pub(crate) fn report(py: Python<'_>, error: &ReportError) -> PyErr {
     let message = sojourn_scenario::printable(&error.to_string()).into_owned();
     exception(py, "ResultsIOError", &message, |_| Ok(()))

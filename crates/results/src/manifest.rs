@@ -53,7 +53,7 @@ pub struct Manifest {
     /// Figures that the study asks for.
     #[serde(default)]
     pub figures: Vec<FigureSpec>,
-    /// Published values to stand beside.
+    /// Published values to show next to the results.
     #[serde(default)]
     pub published: Vec<Published>,
     /// What the auditor says; written when all runs are there.

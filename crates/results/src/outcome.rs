@@ -195,7 +195,7 @@ pub struct MediaOutcome {
     pub voice: Option<VoiceOutcome>,
     /// Its source is video.
     pub frames: bool,
-    /// Receivers that this tells of together: 1, or of a flow to a group as many as its members.
+    /// Receivers that this covers together: 1, or of a flow to a group as many as its members.
     pub receivers: u64,
 }
 

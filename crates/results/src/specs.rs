@@ -98,7 +98,7 @@ pub struct TableSpec {
     /// Levels to which it is narrowed.
     #[serde(rename = "where")]
     pub only: BTreeMap<String, String>,
-    /// Published values stand beside.
+    /// Whether published values are shown next to the results.
     pub published: bool,
     /// Significant digits to which published values and ours are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -38,7 +38,7 @@ pub struct Record {
     pub link: u32,
     /// The packet.
     pub packet: Label,
-    /// Its side data, where it has some; not told of marks.
+    /// Its side data, where it has some; not reported for marks.
     pub side: Option<Side>,
 }
 

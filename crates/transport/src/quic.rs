@@ -5,7 +5,7 @@
 //! (acknowledgements), draft-huitema-quic-ts-08 (one-way delay, which LEDBAT and TCP-LP need: RFC 9000 has no timestamps). Every packet has a number of its own; what is lost goes out again in a new one.
 //!
 //! Deviations: the three packet number spaces are one; a handshake of one round trip (two full packets) stands for QUIC's, and 0-RTT is
-//! not modelled; packets of it that are lost are a loss once a later one is answered, if that is later than the time threshold, by one reduction of the initial window; sizes of headers are parameters, not counted frame by frame; an acknowledgement tells of the four latest ranges of
+//! not modelled; packets of it that are lost are a loss once a later one is answered, if that is later than the time threshold, by one reduction of the initial window; sizes of headers are parameters, not counted frame by frame; an acknowledgement reports the four latest ranges of
 //! packet numbers (RFC 9000 section 13.2.4 lets a receiver choose); there is one stream and no flow control; a probe is one packet
 //! (section 6.2.4 allows one or two); no packet goes out beyond the window when a recovery begins (section 7.3.2 allows one); windows and what is
 //! in flight count bytes of the stream, where RFC 9002 counts datagrams with their QUIC headers; the initial window is a number of packets, without
@@ -66,7 +66,7 @@ params! {
         handshake_size: Bytes = "1228B", range "1B".."65000B", source "RFC 9000 section 14.1 (padded to 1200)";
         /// Packets sent at first.
         initial_window: u32 = "10", range "1".."1000", source "RFC 9002 section 7.2";
-        /// Packets above one that tell of its loss (kPacketThreshold).
+        /// Packets above one that indicate its loss (kPacketThreshold).
         packet_threshold: u32 = "3", range "1".."1000", source "RFC 9002 section 6.1.1";
         /// Round trips after which an unacknowledged packet below an acknowledged one is lost (kTimeThreshold).
         time_threshold: f64 = "1.125", range "1".."10", source "RFC 9002 section 6.1.2";

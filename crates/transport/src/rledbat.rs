@@ -65,7 +65,7 @@ impl<S: Source> RledbatSender<S> {
         self.inner.phase()
     }
 
-    /// The application writes more than its source told of.
+    /// The application writes more than its source announced.
     pub fn write<H: Host>(&mut self, bytes: u64, host: &mut H) {
         self.inner.write(bytes, host);
     }
@@ -149,7 +149,7 @@ impl RledbatReceiver {
         self.control.cwnd()
     }
 
-    /// What a packet tells of the path.
+    /// What a packet reveals about the path.
     fn observe(&mut self, packet: &Packet, now: Time) {
         if packet.flags.has(Flags::SYN) {
             self.answered = Some(now);
@@ -200,7 +200,7 @@ impl RledbatReceiver {
             self.round_ends = now + self.rtt;
             self.edges = [self.edge, self.edges[0]];
         }
-        // Rounds by time: bytes of a sender that is held back by something else tell of none.
+        // Rounds by time: bytes of a sender that is held back by something else give none.
         let sample = Sample {
             now,
             una: now.as_ps(),

@@ -31,7 +31,7 @@ params! {
         oscillation: bool = "true", source "RFC 5348 section 4.5 (optional)";
         /// Weight of the past in the smoothed round-trip time (q).
         rtt_filter: f64 = "0.9", range "0".."0.999", source "RFC 5348 section 4.3";
-        /// Packets above a missing one that tell of its loss (NDUPACK).
+        /// Packets above a missing one that indicate its loss (NDUPACK).
         dupthresh: u32 = "3", range "1".."100", source "RFC 5348 section 5.1";
         /// Whether a long interval without loss takes weight from older ones (DF).
         discounting: bool = "false", source "RFC 5348 section 5.5 (optional)";

@@ -1,7 +1,7 @@
 //! BBR's look for a rate limit that drops what is above it, without a queue.
 //!
 //! Source: tcp_bbr.c of Linux 6.1 (bbr_lt_bw_sampling, bbr_lt_bw_interval_done), which was read; Flach et al. 2016 for what a policer
-//! does. Two intervals in a row with a fifth of the data lost and the same rate of delivery, within an eighth, tell of one; its rate then
+//! does. Two intervals in a row with a fifth of the data lost and the same rate of delivery, within an eighth, indicate one; its rate then
 //! counts for 48 round trips. An AQM that drops much tells the same.
 
 use crate::num::{millis, real};

@@ -20,7 +20,7 @@ pub struct PacketResult {
 pub struct MediaFeedback<'a> {
     /// When.
     pub now: Time,
-    /// Packets that it tells of, in the order in which they were sent.
+    /// Packets that it reports, in the order in which they were sent.
     pub packets: &'a [PacketResult],
     /// Round trip of the newest of these, less the time for which the receiver kept it.
     pub round_trip: Option<Span>,

@@ -127,7 +127,7 @@ pub struct Gcc {
     known: Option<(f64, f64)>,
     adjusted: Option<Time>,
     round_trip: f64,
-    /// Packets told of since the loss ratio was looked at, those lost among them, and when that was.
+    /// Packets reported since the loss ratio was looked at, those lost among them, and when that was.
     told: (u64, u64),
     looked: Option<Time>,
 }

@@ -98,7 +98,7 @@ pub struct Nada {
     /// How many of them were lost, and how many marked.
     lost: u64,
     marked: u64,
-    /// Packets lost since the last arrival: the next one tells of them.
+    /// Packets lost since the last arrival: the next one reports them.
     missing: u64,
     /// Packets since the last loss, and between those before it, the last first; none before the first loss.
     intervals: VecDeque<f64>,

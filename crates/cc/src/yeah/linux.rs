@@ -19,7 +19,7 @@ pub(crate) struct Linux {
     phi: u64,
     /// A retreat takes at most this part off: the window over 2 to this power.
     epsilon: u32,
-    /// Round trips in slow mode that tell of Reno beside it.
+    /// Round trips in slow mode that indicate a competing Reno flow.
     rho: u32,
     /// The byte whose acknowledgement ends the round.
     round_end: u64,

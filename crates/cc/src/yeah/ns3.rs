@@ -20,7 +20,7 @@ pub(crate) struct Ns3 {
     phi: u32,
     /// A retreat takes at most this part off: the window over 2 to this power.
     epsilon: u32,
-    /// Round trips in slow mode that tell of Reno beside it.
+    /// Round trips in slow mode that indicate a competing Reno flow.
     rho: u32,
     growth: Growth,
     delays: Delays,

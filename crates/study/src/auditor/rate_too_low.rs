@@ -1,5 +1,5 @@
 //! *A link changes to a rate at which a packet of 1500 bytes takes longer than that rate lasts.* A packet in transmission keeps the rate at
-//! which it began: at 1 bps it takes 12,000 seconds, in which the link sends nothing else, whatever its rate becomes. For an outage take
+//! which it began: at 1 bps it takes 12,000 seconds, and the link sends nothing else until then, even if its rate rises. For an outage take
 //! the link down (`state = "down"` in `[[changes]]`, [vary a link](how-to/vary-a-link.md#outages)); otherwise give it a higher rate, or
 //! leave it longer.
 
@@ -20,7 +20,7 @@ fn too_low(point: &Seen<'_>) -> Option<String> {
     let step = steps.iter().find(slow)?;
     Some(format!(
         "{} has {} from {} on, for {}. A packet of {} bytes that begins to be sent then takes {}, and nothing is sent before it is \
-        done, whatever the rate is later. For an outage write state = \"down\" instead of a rate.",
+        done, even if the rate rises later. For an outage write state = \"down\" instead of a rate.",
         step.link.name,
         step.rate,
         step.from.since(Time::ZERO),

@@ -1,4 +1,4 @@
-//! Quantities that are recorded over time: how figures call them, and which stand beside each other.
+//! Quantities that are recorded over time: their names in figures, and which are drawn next to each other.
 
 use sojourn_results::metrics::Unit;
 use sojourn_results::outcome::{RunOutcome, SeriesOutcome};

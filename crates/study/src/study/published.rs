@@ -1,4 +1,4 @@
-//! Published values, to stand beside those of a study.
+//! Published values, to compare with those of a study.
 //!
 //! A file of comma-separated values with the columns `experiment` (may be left out), one per factor, `metric`, `value`,
 //! `low`, `high`, `unit` and `note`. A row says what a publication reports at one level of each factor: one value, a range

@@ -311,7 +311,7 @@ fn beside(
     }
 }
 
-/// Published values that stand beside the metrics of a table.
+/// Published values next to the metrics of a table.
 struct Beside<'a> {
     experiment: &'a str,
     rows: Vec<(String, &'a Published)>,

@@ -65,7 +65,7 @@ impl Bin<'_> {
     }
 }
 
-/// The transfers of a point by label and size; bins in which there are none are left out, and pages are not told of by size.
+/// The transfers of a point by label and size; bins in which there are none are left out, and pages are not listed by size.
 fn bins<'a>(wanted: &Wanted<'a>, point: &PointInfo) -> Vec<Bin<'a>> {
     let runs: Vec<&RunOutcome> = wanted.results.of_point(point.point).collect();
     let mut labels: Vec<&str> = Vec::new();
@@ -131,9 +131,9 @@ pub(crate) fn table(wanted: &Wanted<'_>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table {
         id: id(&[&wanted.experiment.name, "completion-times"]),
         title: "Flow completion times by size".to_owned(),
-        caption: "From when a transfer is asked for until its last byte has arrived. The slowdown is this time over the least \
-            possible: propagation, and the transmission of all bytes with headers at the slowest link of the path. Transfers that \
-            had not arrived at the end of the run are counted beside, and in no time."
+        caption: "The time from the request for a transfer until its last byte has arrived. The slowdown is this time divided by the \
+            shortest possible time: propagation, and the transmission of all bytes with headers at the slowest link of the path. \
+            Unfinished transfers are counted separately and excluded from the times."
             .to_owned(),
         columns,
         rows,

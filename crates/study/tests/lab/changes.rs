@@ -181,7 +181,7 @@ fn a_rate_at_which_a_packet_outlasts_it_is_told() {
     assert_eq!(
         note.text,
         "left-right has 1bps from 4s on, for 2s. A packet of 1500 bytes that begins to be sent then takes 12000s, and nothing is sent \
-         before it is done, whatever the rate is later. For an outage write state = \"down\" instead of a rate."
+         before it is done, even if the rate rises later. For an outage write state = \"down\" instead of a rate."
     );
 }
 

@@ -1,6 +1,6 @@
 //! The window of one connection in dialect linux beside that of Linux 6.1 itself, for each module of congestion control that has its arithmetic here.
 //!
-//! Through a drop-tail queue of a bandwidth-delay product at 10 Mbps and 80 ms; `tests/data/linux-6.1/README.md` tells of the traces. Compared is, every 7 ms,
+//! Through a drop-tail queue of a bandwidth-delay product at 10 Mbps and 80 ms; `tests/data/linux-6.1/README.md` describes the traces. Compared is, every 7 ms,
 //! whether the window here, with the echo of Linux's run beside it, lies between the least and the greatest of Linux's within the row's milliseconds, give or take a part of it and two segments.
 
 use crate::linux_tcp::{rows, scenario_of};

@@ -205,7 +205,7 @@ fn who_asks_for_what_is_lost_sees_fewer_freezes_and_reports_the_same_losses() {
 
 #[test]
 fn a_breaker_leaves_voice_alone_that_pauses_while_reports_come_often() {
-    // A report every few milliseconds from the first on, a long way, and short spurts: most reports tell of nothing new.
+    // A report every few milliseconds from the first on, a long way, and short spurts: most reports have nothing new.
     let scenario = scenario(
         r#"
 flows = ["rtp source=(voice talk=100ms silence=300ms) dialect=avpf bandwidth=5Mbps circuit_breaker=true label=voice"]

@@ -34,7 +34,7 @@ pub fn title(info: &ColumnInfo) -> String {
         return (*words).to_owned();
     }
     let mut words: Vec<&str> = info.name.split('_').collect();
-    // The unit stands beside, unless nothing else would be left.
+    // The unit is added separately, unless nothing else would be left.
     if words.len() > 1 {
         words.retain(|word| *word != info.unit && *word != "ratio");
     }

@@ -242,7 +242,7 @@ impl Jitter {
     }
 }
 
-/// Bits per second of bytes in a time; `None` in no time.
+/// Bits per second of bytes in a time; `None` if the time is zero.
 pub fn rate(bytes: u64, time: Span) -> Option<f64> {
     let seconds = time.as_secs_f64();
     (seconds > 0.0).then(|| 8.0 * to_f64(bytes) / seconds)

@@ -416,7 +416,7 @@ fn from_zero(scale: f64, rng: &mut Stream) -> f64 {
     (1.0 + laplace(scale, rng)).max(0.0) / raised
 }
 
-/// Most levels that packets can tell of.
+/// Most levels that packets can name.
 const MOST_LEVELS: usize = 32;
 
 /// The bit rates of a ladder.

@@ -33,7 +33,7 @@ impl Board {
         self.next = -1;
     }
 
-    /// An acknowledgement of everything up to packet `acked` tells of `blocks`.
+    /// An acknowledgement of everything up to packet `acked` reports `blocks`.
     pub(super) fn update(&mut self, acked: i64, blocks: impl Iterator<Item = (i64, i64)>) {
         let before = self.packets();
         self.changed = false;

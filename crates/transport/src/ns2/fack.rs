@@ -50,7 +50,7 @@ pub(super) struct Told {
 }
 
 impl Board {
-    /// An acknowledgement of everything up to `acked` tells of `blocks`; how many retransmissions have arrived.
+    /// An acknowledgement of everything up to `acked` reports `blocks`; how many retransmissions have arrived.
     pub(super) fn update(&mut self, acked: i64, blocks: &[(i64, i64)]) -> i64 {
         let mut arrived = 0;
         while self.first <= acked

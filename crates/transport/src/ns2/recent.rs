@@ -1,4 +1,4 @@
-//! What ns-2's Sack1 sink tells of packets that came early: the block of the last one, and those that it has told before.
+//! What ns-2's Sack1 sink reports of packets that came early: the block of the last one, and those that it has told before.
 
 /// At most this many blocks fit an acknowledgement of ns-2 (NSA).
 pub(super) const MOST: usize = 3;

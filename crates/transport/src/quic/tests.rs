@@ -106,7 +106,7 @@ impl Bench {
         self.acknowledge(ranges, delay, 0);
     }
 
-    /// One without delay that tells of the given number of marks.
+    /// One without delay that reports the given number of marks.
     fn ack_with_marks(&mut self, ranges: &[(u64, u64)], marks: u64) {
         self.acknowledge(ranges, Span::ZERO, marks);
     }
@@ -290,7 +290,7 @@ fn a_probe_goes_out_after_the_timeout_and_the_next_waits_twice_as_long() {
     bench.pass(at(425 + 650));
     assert_eq!(bench.take(), [(3, 0)]);
     assert_eq!(bench.sender.report().timeouts, 2);
-    // The window is as it was: a probe tells of no loss.
+    // The window is as it was: a probe is no evidence of loss.
     assert_eq!(bench.sender.congestion_control().cwnd(), 10 * MSS);
     // An acknowledgement ends the back-off.
     bench.ack(&[(0, 3)], Span::ZERO);

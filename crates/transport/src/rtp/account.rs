@@ -57,7 +57,7 @@ impl RtpAccount {
         self.rtcp_bytes += u64::from(wire);
     }
 
-    /// A receiver told of this jitter, and of this round trip.
+    /// A receiver reported this jitter and this round trip.
     pub(crate) fn told(&mut self, jitter: Span, round_trip: Option<Span>) {
         self.receiver_reports += 1;
         self.reported_jitter_sum += u128::from(jitter.as_ps());

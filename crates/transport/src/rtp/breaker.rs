@@ -11,7 +11,7 @@
 //! no failure; they do not cancel the breaker, either. A report without a block about the media is one that says that nothing has
 //! arrived, as RFC 3550 section 6.4 has receivers do it; for breaker 1 it counts as heard, like feedback without a report (section 5), because the way
 //! back works. The actual rate is that over the intervals whose losses are averaged. Feedback with a report without blocks in front (`reduced_size=false`)
-//! counts as feedback without one. For breaker 4 losses alone are looked at: reports tell of no delay one way.
+//! counts as feedback without one. For breaker 4 losses alone are looked at: reports have no one-way delay.
 
 use super::report::Told;
 use crate::num::{real, whole};
@@ -112,7 +112,7 @@ struct Frame {
     bytes: u64,
 }
 
-/// What one report told of the time since the one before it.
+/// What one report said about the time since the one before it.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     /// When that time began, and the bytes sent until then.
@@ -139,7 +139,7 @@ pub struct Breaker {
     trip: Option<f64>,
     /// Packets that had been sent at the last report.
     reported: u64,
-    /// The highest number of any report, the reports since that told of none higher, and how many of these trip (MEDIA_TIMEOUT).
+    /// The highest number of any report, the reports since that reported none higher, and how many of these trip (MEDIA_TIMEOUT).
     highest: Option<u32>,
     stalled: u64,
     media_timeout: Option<u64>,
@@ -294,7 +294,7 @@ impl Breaker {
         self.stalled >= timeout
     }
 
-    /// Whether the blocks of the last CB_INTERVAL tell of losses with which TCP would send far less (section 4.3).
+    /// Whether the blocks of the last CB_INTERVAL report losses with which TCP would send far less (section 4.3).
     fn is_congested(&mut self, now: Time, told: &Told, waits: &Waits) -> bool {
         let last = self.block.replace((now, self.packets, self.bytes));
         let Some((begun, packets, bytes)) = last else {

@@ -42,7 +42,7 @@ impl Flight {
         self.heard = Some(now);
     }
 
-    /// What feedback tells, where the next packet has number `next` and `waiting` bytes wait. Packets before those it tells of, whose
+    /// What feedback tells, where the next packet has number `next` and `waiting` bytes wait. Packets before those it reports, whose
     /// feedback was lost, are in flight no more, and nothing is known of them.
     pub(super) fn told(
         &mut self,

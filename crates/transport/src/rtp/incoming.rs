@@ -89,7 +89,7 @@ impl Incoming {
         &self.playout
     }
 
-    /// What was made of it until `until`, up to which there was media to be had.
+    /// What was made of it until `until`, up to which media was available.
     pub(super) fn played(&self, until: Time) -> PlayoutCounts {
         self.playout.counts(until)
     }

@@ -83,7 +83,7 @@ impl RtpReceiver {
         self.account
     }
 
-    /// What its application made of what it has got, where there was media to be had until `until`.
+    /// What its application made of what it has got, where media was available until `until`.
     pub fn played(&self, until: Time) -> PlayoutCounts {
         let until = self.stop.map_or(until, |stop| stop.min(until));
         self.media.played(until)

@@ -1,14 +1,14 @@
 //! What a receiver keeps for congestion control feedback (RFC 8888): which packets arrived, when, and how marked.
 //!
-//! Source: RFC 8888 section 3.1. A report tells of packets that no report has told of, in order of their numbers, and of at most
+//! Source: RFC 8888 section 3.1. A report covers packets that no earlier report covered, in order of their numbers, and of at most
 //! [`MOST_ENTRIES`]; when this number has come, it is due before its time. One that arrives after its number was reported missing is not
-//! told of again (the RFC lets a report overlap those before it; here losses are final).
+//! reported again (the RFC lets a report overlap those before it; here losses are final).
 
 use super::report::{Arrived, Feedback, MOST_ENTRIES, middle, ntp};
 use crate::num::low16;
 use sojourn_units::Time;
 
-/// The packets that no report has told of.
+/// The packets that no report has covered.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     begun: bool,
@@ -28,7 +28,7 @@ impl Recorder {
             return false;
         };
         let place = usize::try_from(place).unwrap_or(usize::MAX);
-        // A gap longer than reports can tell of is not walked through.
+        // A gap longer than reports can cover is not walked through.
         if place >= 64 * MOST_ENTRIES {
             self.waiting.clear();
             self.begin = seq;

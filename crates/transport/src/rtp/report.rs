@@ -3,7 +3,7 @@
 //! Source: RFC 3550 section 6.4 (SR, RR), 6.5 (SDES), 6.6 (BYE); the name that identifies a participant (CNAME) has the 16
 //! characters of RFC 7022 section 4.2. RFC 8888 section 3.1 (congestion control feedback); RFC 4585 section 6.3.1 (picture loss
 //! indication); RFC 5506 (packets without a report in front). What travels beside a packet of the network has room for three blocks
-//! of a receiver report or two of a sender report: of more sources, it tells of some in turn, as RFC 3550 section 6.1 has it where a
+//! of a receiver report or two of a sender report: of more sources, it reports some in turn, as RFC 3550 section 6.1 has it where a
 //! packet would become too long.
 
 use super::nack::{MOST_NACKS, Nack};
@@ -152,15 +152,15 @@ impl MediaHeader {
     }
 }
 
-/// Packets that one congestion control feedback tells of at most: what goes into the side data of a packet.
+/// Packets that one congestion control feedback reports at most: what goes into the side data of a packet.
 pub const MOST_ENTRIES: usize = 32;
 
 /// Congestion control feedback (RFC 8888).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Feedback {
-    /// The sequence number of the first packet that it tells of.
+    /// The sequence number of the first packet that it reports.
     pub begin: u16,
-    /// How many it tells of.
+    /// How many it reports.
     pub count: u16,
     /// Of each: arrived (bit 15), ECN (14 and 13), time before `at` in units of 1/1024 s (13 bits).
     pub entries: [u16; MOST_ENTRIES],

@@ -185,7 +185,7 @@ impl<S: Source> RtpSender<S> {
         witness.map(Witness::account).unwrap_or_default()
     }
 
-    /// Until when there was media to be had: `now`, or the last frame of a source that has ended or pauses.
+    /// Until when media was available: `now`, or the last frame of a source that has ended or pauses.
     pub fn media_until(&self, now: Time) -> Time {
         let (last, gap) = self.frame_gap;
         let goes_on = |next: Time| next.saturating_since(last) <= gap.saturating_mul(2);

@@ -80,7 +80,7 @@ pub struct Session {
     members: Members,
     timer: RtcpTimer,
     heard: BTreeMap<u32, Heard>,
-    /// The source that the last report told of last.
+    /// The source that the last report listed last.
     turn: u32,
     rng: Stream,
     packets: u32,
@@ -368,7 +368,7 @@ impl Session {
     }
 }
 
-/// The round trip that a block tells of (section 6.4.1): now, less the time of the report that it answers, less the delay before it
+/// The round trip that a block gives (section 6.4.1): now, less the time of the report that it answers, less the delay before it
 /// did. None if it answers none, and none below the grain of the clock.
 fn round_trip(block: &Block, now: Time) -> Option<Span> {
     if block.lsr == 0 {

@@ -1,4 +1,4 @@
-//! Accurate ECN (RFC 9768): what the flags of the handshake mean, the counter of marks in three bits of each acknowledgement, and how many marks it tells of.
+//! Accurate ECN (RFC 9768): what the flags of the handshake mean, the counter of marks in three bits of each acknowledgement, and how many marks it reports.
 //!
 //! The three bits are AE, CWR and ECE of the TCP header. A packet of the simulation has the latter two; AE travels in its side data, as the option does.
 //! Deviations: only the receiver of data counts, since its peer gets nothing but acknowledgements, which are not ECN-capable (RFC 3168 section 6.1.4), so what
@@ -38,7 +38,7 @@ pub(super) enum EcnMode {
     Accurate,
 }
 
-/// How a receiver tells of marks.
+/// How a receiver reports marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Feedback {
     /// Until the sender says that its window has fallen (RFC 3168 section 6.1.3).
@@ -159,7 +159,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// The marked bytes that an acknowledgement of `delivered` bytes tells of, in segments of `mss`. One that was overtaken by a later one tells nothing
+    /// The marked bytes that an acknowledgement of `delivered` bytes reports, in segments of `mss`. One that was overtaken by a later one tells nothing
     /// (RFC 9768 section 3.2.2.4 and 3.2.3.1), which shows in the option by a count that falls, otherwise in that it delivers nothing.
     pub(super) fn take(
         &mut self,

@@ -6,7 +6,7 @@
 //!
 //! Deviations beside those of [`crate::tcp`], which hold for every dialect:
 //! - Segments are sent again as they were sent: they are not cut or joined.
-//! - A receiver never gives up what it has told of (no reneging).
+//! - A receiver never gives up what it has reported (no reneging).
 //! - Timestamps have the resolution of the simulation, and the time at which a segment was sent is always known. The value that an
 //!   acknowledgement carries is the time at which the segment arrived that it echoes, so that the difference is its one-way delay.
 //! - Where Accurate ECN is not asked for, the receiver is taken to tell what the congestion control needs: the state of each segment (DCTCP), or counts of

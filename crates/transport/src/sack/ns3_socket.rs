@@ -9,7 +9,7 @@ use sojourn_units::{Span, Time};
 /// What the socket of ns-3 knows beside what every sender does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Socket {
-    /// Acknowledgements that have told of something new behind a gap (m_dupAckCount).
+    /// Acknowledgements that have reported something new behind a gap (m_dupAckCount).
     pub(super) duplicates: u32,
     /// What was sent when the last loss was noticed is not all acknowledged (m_recoverActive).
     pub(super) guarded: bool,
@@ -28,7 +28,7 @@ pub(super) struct Socket {
     pub(super) initial_window: u64,
     /// What the last echo acknowledged that was taken (m_ecnEchoSeq).
     pub(super) echoed: u64,
-    /// The segment that told of the window's fall last (m_ecnCWRSeq).
+    /// The segment that reported the window's fall last (m_ecnCWRSeq).
     pub(super) told: u64,
 }
 

@@ -3,7 +3,7 @@
 use sojourn_units::{ParamError, Params, Span, choice, params};
 
 choice! {
-    /// How selective acknowledgements tell of losses.
+    /// How selective acknowledgements reveal losses.
     pub enum Detection {
         /// By the time since what was sent later has arrived (RFC 8985).
         Rack = "rack",
@@ -108,7 +108,7 @@ choice! {
 params! {
     /// TCP with selective acknowledgement (RFC 2018): losses are found by RACK-TLP (RFC 8985) or by counting (RFC 6675).
     pub struct SackParams {
-        /// How selective acknowledgements tell of losses.
+        /// How selective acknowledgements reveal losses.
         detection: Detection = "rack", source "RFC 8985 section 3 (recommended)",
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
         /// How the window falls while losses are repaired.
@@ -122,7 +122,7 @@ params! {
         rack_steps: u32 = "255", range "1".."1000000", source "RFC 8985 section 6.2 step 4 bounds it by SRTT alone; tcp_recovery.c counts in a byte";
         /// Recoveries for which it stays wide.
         rack_persist: u32 = "16", range .."255", source "RFC 8985 section 6.2 step 4 (RACK.reo_wnd_persist)";
-        /// Most segments by which reordering raises the count that tells of a loss.
+        /// Most segments by which reordering raises the count that indicates a loss.
         most_reordering: u32 = "300", range "1".."1000000", source "ip-sysctl: tcp_max_reordering";
         /// What is sent again, with `detection=count`, when neither a known loss nor new data may be.
         last_resort: LastResort = "rescue", source "RFC 6675 section 4, NextSeg rules 3 and 4";

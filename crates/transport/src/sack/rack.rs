@@ -32,7 +32,7 @@ pub(crate) struct Rack {
     divisor: u64,
     most_steps: u64,
     most_persist: u32,
-    /// A duplicate told of a needless retransmission, at this count of delivered bytes.
+    /// A duplicate reported a needless retransmission, at this count of delivered bytes.
     duplicate: bool,
     last_delivered: u64,
 }

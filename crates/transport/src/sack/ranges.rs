@@ -1,6 +1,6 @@
-//! Ranges of bytes that a receiver holds behind a gap, and the blocks by which it tells of them.
+//! Ranges of bytes that a receiver holds behind a gap, and the blocks by which it reports them.
 //!
-//! Source: RFC 2018 section 4: the first block holds what arrived last, then the blocks told of most recently.
+//! Source: RFC 2018 section 4: the first block holds what arrived last, then the blocks reported most recently.
 
 use std::collections::VecDeque;
 
@@ -37,7 +37,7 @@ impl Held {
         self.ranges.iter().map(|(first, end)| end - first).sum()
     }
 
-    /// The blocks to tell of.
+    /// The blocks to report.
     pub(crate) fn blocks(&self) -> &[(u64, u64)] {
         &self.recent[..self.told]
     }

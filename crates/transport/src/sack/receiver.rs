@@ -88,7 +88,7 @@ pub struct SackReceiver {
     timestamps: bool,
     /// As ns-3 has it: an acknowledgement carries when it was sent, not when what it echoes arrived (TcpSocketBase::AddOptionTimestamp).
     as_ns3: bool,
-    /// The same: a mark has arrived that no acknowledgement has told of, which CWR does not answer (ECN_CE_RCVD).
+    /// The same: a mark has arrived that no acknowledgement has reported, which CWR does not answer (ECN_CE_RCVD).
     fresh: bool,
     /// The highest byte that was marked.
     marked_at: u64,
@@ -118,7 +118,7 @@ pub struct SackReceiver {
     timer_wheel: TimerWheel,
     /// Segments and bytes that arrived marked.
     marked: [u64; 2],
-    /// Of the former, those that an acknowledgement has told of, and whether the last segment was one.
+    /// Of the former, those that an acknowledgement has reported, and whether the last segment was one.
     told: u64,
     was_marked: bool,
     timers: Timers<3>,

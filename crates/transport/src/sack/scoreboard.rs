@@ -805,7 +805,7 @@ mod tests {
         assert_eq!(board.passed(), Some(1 + 6 * MSS));
         board.sack(5);
         assert_eq!(board.passed(), Some(1 + 5 * MSS));
-        // From there down only two segments are received; a third one tells of a loss.
+        // From there down only two segments are received; a third one indicates a loss.
         board.lose_by_segments(3);
         assert_eq!(board.lost(), 0);
         board.sack(2);

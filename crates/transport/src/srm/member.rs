@@ -105,7 +105,7 @@ pub struct SrmMember<S> {
     stays: Vec<Stay>,
     present: bool,
     peers: Vec<Peer>,
-    /// The member that the next session message tells of first.
+    /// The member that the next session message reports first.
     turn: u32,
     /// The next session message.
     session_at: Option<Time>,

@@ -85,7 +85,7 @@ params! {
         syn_losses: Option<u32> = "2", range "1".."1000", source "RFC 6928 section 2 (more than one)";
         /// How losses are repaired.
         recovery: Recovery = "newreno", source "RFC 6582";
-        /// Duplicate acknowledgements that tell of a loss.
+        /// Duplicate acknowledgements that indicate a loss.
         dupthresh: u32 = "3", range "1".."1000", source "RFC 5681 section 3.2";
         /// Whether the duplicate acknowledgements before that send a new segment each.
         limited_transmit: bool = "true", source "RFC 3042 (RFC 5681 section 3.2 step 1)";
@@ -103,7 +103,7 @@ params! {
         /// Retransmission timeout before the first round-trip time is known, and of the first SYN.
         initial_rto: Span = "1s", range "1us".."60s", source "RFC 6298 section 2.1";
         /// Timeout with which data begins after a SYN was lost, where the handshake has measured no round trip; none measures it all the same: from the SYN
-        /// that the timestamp tells of, without timestamps from the last one (TCP without SACK) or the first one.
+        /// that the timestamp reveals, without timestamps from the last one (TCP without SACK) or the first one.
         lost_syn_rto: Option<Span> = "3s", range "1us".."60s", source "RFC 6298 section 5.7";
         /// Least retransmission timeout.
         min_rto: Span = "1s", range .."60s", source "RFC 6298 section 2.4";

@@ -146,14 +146,14 @@ impl LossRecovery {
                 let beyond = u64::from(self.duplicates) * self.mss;
                 return OnDuplicate::LimitedTransmit { beyond };
             }
-        // RFC 5681 section 3.2 step 3: the third duplicate tells of a loss.
+        // RFC 5681 section 3.2 step 3: the third duplicate indicates a loss.
         } else if self.duplicates == self.dupthresh && self.admits(una, cwnd) {
             return OnDuplicate::Retransmit;
         }
         OnDuplicate::Nothing
     }
 
-    /// RFC 6582 section 3.2 step 2: duplicates tell of a new loss only once everything is acknowledged that was sent before the last one was noticed.
+    /// RFC 6582 section 3.2 step 2: duplicates indicate a new loss only once everything is acknowledged that was sent before the last one was noticed.
     fn admits(&self, una: u64, cwnd: u64) -> bool {
         if self.recovery == Recovery::Reno || una > self.recover {
             return true;

@@ -15,7 +15,7 @@ const LEAST_DISCOUNT: f64 = 0.25;
 /// Which packets have arrived, which are lost, and where loss events began.
 #[derive(Clone, Debug)]
 pub struct LossHistory {
-    /// Packets above a missing one that tell of its loss.
+    /// Packets above a missing one that indicate its loss.
     dupthresh: u64,
     /// Every packet below has arrived or is lost.
     next: u64,

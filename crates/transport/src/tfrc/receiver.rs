@@ -75,7 +75,7 @@ impl TfrcReceiver {
         self.history.loss_event_rate()
     }
 
-    /// Bytes per second since the last report that is a round trip ago, so that a report ahead of its time tells of a whole one, too (section
+    /// Bytes per second since the last report that is a round trip ago, so that a report ahead of its time covers a whole one, too (section
     /// 6.2 step 2). Zero while no round-trip time is known.
     fn measured_rate(&self, now: Time) -> f64 {
         let covers = if self.covers > Span::ZERO {

@@ -54,7 +54,7 @@ fn without_loss_it_fills_the_link_and_starts_by_doubling_what_was_received() {
     let outcome = path.run();
     let goodput = outcome.rates(&path)[0] * 8.0;
     assert!(goodput > 0.8e7 * 1460.0 / 1500.0, "{goodput}");
-    // 4380 bytes in a round trip of 50 ms; what is received tells of a doubling after one and a half, so seven of them make for
+    // 4380 bytes in a round trip of 50 ms; what is received shows a doubling after one and a half, so seven of them make for
     // more than two doublings and no more than six.
     let start = Path {
         rate: Rate::mbps(1000),

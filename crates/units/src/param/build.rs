@@ -1,4 +1,4 @@
-//! Parameters from text: in which dialect, which may stand beside which, and whether a declaration holds together.
+//! Parameters from text: in which dialect, which may be combined, and whether a declaration holds together.
 
 use super::error::ParamError;
 use super::expansion;

@@ -260,7 +260,7 @@ fn utilization(stats: &LinkStats, given: Option<Rate>, span: Span) -> Option<f64
         }
         None => found_rate(stats)? * span.as_secs_f64(),
     };
-    // All bits of the packet count that is in transmission at the end; what is beyond that tells of a wrong rate.
+    // All bits of the packet count that is in transmission at the end; a larger value indicates a wrong rate.
     let beyond = bits - capacity;
     let whole = beyond > 0.0 && beyond <= 8.0 * LARGEST_PACKET;
     (capacity > 0.0).then(|| if whole { 1.0 } else { bits / capacity })

@@ -166,7 +166,7 @@ struct Socket {
     delayed_ack: u32,
     /// How long an acknowledgement is delayed (DelAckTimeout).
     delayed_ack_timeout: Span,
-    /// Duplicates that tell of a loss (ReTxThreshold).
+    /// Duplicates that indicate a loss (ReTxThreshold).
     dupack_threshold: u32,
     /// Least retransmission timeout (MinRto).
     rto_min: Span,

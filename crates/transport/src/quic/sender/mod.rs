@@ -275,7 +275,7 @@ impl<S: Source> QuicSender<S> {
         }
     }
 
-    /// The application writes more than its source told of.
+    /// The application writes more than its source announced.
     pub fn write<H: Host>(&mut self, bytes: u64, host: &mut H) {
         self.end = self.end.saturating_add(bytes);
         if self.established {

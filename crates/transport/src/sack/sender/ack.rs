@@ -116,7 +116,7 @@ impl<S: Source> SackSender<S> {
                 self.check_completion(event.now);
             }
         }
-        // An acknowledgement that neither advances nor tells of anything counts as dubious too.
+        // An acknowledgement that neither advances nor reports anything counts as dubious too.
         if event.acked == 0
             || event.sacked
             || event.duplicate

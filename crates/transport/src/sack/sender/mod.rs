@@ -127,7 +127,7 @@ pub struct SackSender<S> {
     known_blocks: [(u64, u64); 3],
     /// Bytes in flight that limited transmit has sent beyond the window.
     beyond: u64,
-    /// Acknowledgements in a row that told of something new above a gap (DupAcks of RFC 6675 section 5).
+    /// Acknowledgements in a row that reported something new above a gap (DupAcks of RFC 6675 section 5).
     dup_acks: u32,
     /// When the window was last told to fall.
     reduced_at: Time,
@@ -143,7 +143,7 @@ pub struct SackSender<S> {
     undo_retransmissions: Option<u64>,
     /// When the first retransmission left.
     first_retransmission: Option<Time>,
-    /// How the receiver tells of marks.
+    /// How the receiver reports marks.
     feedback: Feedback,
     /// The counts of marks that it has told.
     marks: Marks,
@@ -236,7 +236,7 @@ impl<S: Source> SackSender<S> {
         }
     }
 
-    /// The application writes more than its source told of.
+    /// The application writes more than its source announced.
     pub fn write<H: Host>(&mut self, bytes: u64, host: &mut H) {
         self.end = self.end.saturating_add(bytes);
         if self.state == State::Established {

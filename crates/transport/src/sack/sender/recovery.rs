@@ -65,7 +65,7 @@ impl<S: Source> SackSender<S> {
         )
     }
 
-    /// Looks for losses where the acknowledgement tells of something new (RFC 6675 section 5 steps B.1 and B.2, which find
+    /// Looks for losses where the acknowledgement reports something new (RFC 6675 section 5 steps B.1 and B.2, which find
     /// what is lost and in flight anew; RFC 8985 section 6.2 step 5).
     fn identify<H: Host>(&mut self, event: &mut Event, host: &mut H) {
         if self.board.len() == 0 {
@@ -83,7 +83,7 @@ impl<S: Source> SackSender<S> {
         }
     }
 
-    /// DupThresh duplicate acknowledgements tell of a loss, however short the segments are that they report (RFC 6675 section 5 step 1).
+    /// DupThresh duplicate acknowledgements indicate a loss, however short the segments are that they report (RFC 6675 section 5 step 1).
     fn count_duplicate(&mut self, event: &Event) {
         if event.acked > 0 {
             self.dup_acks = 0;
