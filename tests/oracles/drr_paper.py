@@ -3,7 +3,7 @@
 
 Source: M. Shreedhar and G. Varghese, "Efficient Fair Queueing using Deficit Round Robin",
 SIGCOMM 1995 (and IEEE/ACM ToN 4(3), 1996): the enqueueing and dequeueing modules of section 3, the
-lemmas and the theorem on throughput fairness of section 4; the paper itself was not at hand when
+lemmas and the theorem on throughput fairness of section 4; the paper itself was not available when
 this was written, so its wording on the open points below is unchecked. One queue per flow (the
 paper's hash, free of collisions), the same quantum for every flow.
 

@@ -3,7 +3,7 @@
 
 Source: Lin and Morris, "Dynamics of Random Early Detection" (SIGCOMM 1997), by three
 implementations that follow its pseudo-code line by line (J-Sim's FRED.java, a port of ns-2's to
-ns-3, a module for Linux), and the settings as a textbook lists them; the paper was not at hand.
+ns-3, a module for Linux), and the settings as a textbook lists them; the paper was not available.
 Names follow the paper. What is left open, and how it is read:
 
 * q is what waits, without the packet in transmission. q_time is when the last packet left the

@@ -2,7 +2,7 @@
 """GREEN by its formula: an oracle apart from the implementation.
 
 Source: Feng, Kapadia and Thulasidasan, "GREEN: Proactive Queue Management over a Best-Effort
-Network" (GLOBECOM 2002), formula and text as recalled and restated (the paper was not at hand):
+Network" (GLOBECOM 2002), formula and text as recalled and restated (the paper was not available):
 a flow in steady state gets MSS c / (RTT sqrt(p)) (Mathis, Semke, Mahdavi and Ott 1997); for each of
 N flows to get its share L / N of a link of rate L its packets are dropped with
 

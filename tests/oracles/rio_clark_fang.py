@@ -3,7 +3,7 @@
 
 Sources: Clark and Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN
 6(4), 1998: the averages of IN packets and of all, twin RED curves, the OUT curve on the average of
-all (the paper was not at hand; read in what cites it, and in ns-2). RIO-D: OUT by the average of
+all (the paper was not available; read in what cites it, and in ns-2). RIO-D: OUT by the average of
 OUT packets. ns-2.35 queue/rio.cc.
 
 Read so, where the paper is silent:

@@ -2,7 +2,7 @@
 """Stochastic Fair BLUE as its figure and Linux run it: an oracle apart from the implementation.
 
 Source: Feng, Kandlur, Saha and Shin, "Stochastic Fair Blue" (INFOCOM 2001), figure of the
-algorithm, from restatements (the paper was not at hand); for `linux` the behaviour of sch_sfb.c.
+algorithm, from restatements (the paper was not available); for `linux` the behaviour of sch_sfb.c.
 
 A packet belongs to one bin of each level. What the paper leaves open, and how it is read:
 

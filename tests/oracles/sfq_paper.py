@@ -2,8 +2,7 @@
 """Stochastic fairness queueing after McKenney: an oracle apart from the implementation.
 
 Source: P. E. McKenney, "Stochastic Fairness Queueing", INFOCOM 1990 (and Internetworking: Research
-and Experience 2, 1991), as later papers and the comments of its implementations retell it; the
-paper itself was not at hand, so the open points below are unchecked. Each conversation is hashed to
+and Experience 2, 1991), as later papers and the comments of its implementations retell it; the paper itself was not available, so the open points below are unchecked. Each conversation is hashed to
 one of a fixed number of queues (here: a queue per flow, as if no two collided), the queues are
 served round robin, a packet at a time. Without a free buffer one is stolen from the longest queue,
 and the arriving packet takes it.

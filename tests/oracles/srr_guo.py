@@ -3,8 +3,7 @@
 
 Sources: G. Chuanxiong, "SRR: An O(1) Time-Complexity Packet Scheduler for Flows in Multi-Service
 Packet Networks", SIGCOMM 2001 (IEEE/ACM ToN 12(6), 2004), by way of a review of it that restates
-its definitions (P. Southerington, "The Smoothed Round-Robin Scheduler", 2005), since the paper
-itself was not at hand; and queue/srr.cc and queue/wss.h of ns-2.35, which the author of the paper
+its definitions (P. Southerington, "The Smoothed Round-Robin Scheduler", 2005), since the paper itself was not available; and queue/srr.cc and queue/wss.h of ns-2.35, which the author of the paper
 contributed. Written with the definitions in hand: the sequence is built by its recursion and kept,
 the weight matrix is a list of flows for each column.
 

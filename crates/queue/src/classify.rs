@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 choice! {
     /// Which packets share a queue.
     pub enum Classify {
-        /// Those of one flow, in one direction.
+        /// Packets of the same flow and direction.
         Flow = "flow",
-        /// Those from one node. Where no nodes are known, each flow is a node.
+        /// Packets from the same node. If nodes are unknown, each flow counts as a node.
         Source = "source",
-        /// Those to one node. Where no nodes are known, each flow is a node.
+        /// Packets to the same node. If nodes are unknown, each flow counts as a node.
         Destination = "destination",
-        /// Those from one node to one node. Where no nodes are known, each flow has its own.
+        /// Packets with the same source node and destination node. If nodes are unknown, each flow has its own nodes.
         SourceDestination = "source_destination",
-        /// Those of one differentiated services codepoint.
+        /// Packets with the same differentiated services codepoint.
         Dscp = "dscp",
     }
 }

@@ -39,7 +39,7 @@ pub struct Rules {
     pub limit: Limit,
     /// Memory that waiting packets may take, counted as [`memory_of`]; `None` for any.
     pub memory: Option<u64>,
-    /// What is dropped when the limit is reached.
+    /// Which packet is dropped when the limit is reached.
     pub when_full: WhenFull,
     /// The AQM of a queue sees the bytes that wait in all queues, not in its own.
     pub counts_all: bool,

@@ -82,7 +82,7 @@ pub fn expectation(entry: &CatalogueEntry) -> Expectation {
     };
     let against = match shown {
         Shown::Buffers => "for buffers of 25, 100 and 400 packets".to_owned(),
-        _ => "beside a DropTail of 100 packets".to_owned(),
+        _ => "compared with a DropTail of 100 packets".to_owned(),
     };
     let flows = match entry.name {
         // It only marks.

@@ -9,7 +9,7 @@
 //! it is dropped or marked. The virtual rate falls with every arrival and rises with time, so that arrivals settle at `gamma` of
 //! the link's rate. Nothing is drawn.
 //!
-//! Where dialects differ:
+//! Differences between dialects:
 //!
 //! | | paper | ns2 |
 //! |---|---|---|
@@ -31,21 +31,21 @@ use sojourn_units::{Bytes, Limit, Packets, Rate, Time, params};
 params! {
     /// Adaptive virtual queue: drops or marks what would overflow a queue that is served a little slower than the link.
     pub struct AvqParams {
-        /// Part of the link's rate at which arrivals are aimed.
+        /// Target arrival rate, as a fraction of the link's rate.
         gamma: f64 = "0.98", range "0".."1", source "Kunniyur & Srikant 2001: desired utilization 0.98";
         /// Speed of the adaptation, per second.
         alpha: f64 = "0.15", range "0".."100", source "Kunniyur & Srikant 2001: 0.15";
-        /// What may wait at most, in the real and in the virtual queue.
+        /// Maximum length of the real queue and of the virtual queue.
         limit: Limit = "100p", range "1p".., source "Kunniyur & Srikant 2001: 100 packets in the simulations";
-        /// Size of the virtual queue as a part of `limit`.
+        /// Size of the virtual queue, as a fraction of `limit`.
         buflim: f64 = "1", range "0".."10", source "vq.cc: buflim_ 1; the paper uses the buffer itself";
-        /// Virtual rate at the start as a part of the link's.
+        /// Initial virtual rate, as a fraction of the link's rate.
         initial: f64 = "1", range "0".."1", source "the paper leaves it open";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "ns-default.tcl: markpkts_ false; the paper marks or drops";
         /// Measure the virtual queue in bytes, not in packets.
         queue_in_bytes: bool = "true", source "Kunniyur & Srikant 2001: b bytes";
-        /// Size of a usual packet, where packets are converted to bytes.
+        /// Mean packet size, to convert packets to bytes.
         avpkt: Bytes = "1000B", range "1B".., source "Kunniyur & Srikant 2001: 1000 bytes; ns-default.tcl: mean_pktsize_ 1000";
     }
     dialects Dialect {
@@ -83,11 +83,8 @@ impl Entry for Avq {
     const NAME: &'static str = "avq";
     const ALIASES: &'static [&'static str] = &["vq"];
     const TITLE: &'static str = "AVQ";
-    const ABOUT: &'static str = "Adaptive virtual queue. The same arrivals feed a virtual queue of the same size that is served more slowly \
-        than the link; what would overflow it is dropped or marked, long before the real queue is full. The virtual rate adapts so \
-        that arrivals settle at `gamma` of the link's rate.\n\n\
-        Expect a nearly empty queue and a link used to 98 %: AVQ controls the rate, not the queue. With sources that do not respond the \
-        virtual rate falls to nothing and every arrival is dropped that finds the virtual buffer full.";
+    const ABOUT: &'static str = "Adaptive virtual queue. Arrivals also enter a virtual queue of the same size that is served more slowly than the link. Packets that would overflow it are dropped or marked, long before the real queue is full. The virtual rate adapts so that arrivals settle at `gamma` times the link's rate.\n\n\
+        Expect a nearly empty queue and a link utilization of 98 %: AVQ controls the rate, not the queue. If sources do not respond, the virtual rate falls to zero, and every arrival that finds the virtual buffer full is dropped.";
     type Params = AvqParams;
 
     fn build(params: AvqParams, _: &BuildContext) -> Result<Self, SpecError> {

@@ -2,9 +2,9 @@
 //!
 //! Sources: Feng, Kandlur, Saha and Shin, "BLUE: A New Class of Active Queue Management Algorithms" (UM CSE-TR-387-99, 1999;
 //! "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002), figure of the algorithm and table of settings (dialect
-//! paper; both taken from restatements, the papers themselves were not at hand, and so is the buffer); Thulasidasan's port to ns-2,
-//! blue.cc and its example script, 2001-2002 (dialect ns2), read in a public copy of ns-2.35 that carries it; stock ns-2.35 has no
-//! BLUE.
+//! paper; both taken from restatements, the papers themselves were not available, and so is the buffer); Thulasidasan's
+//! port to ns-2, blue.cc and its example script, 2001-2002 (dialect ns2), read in a public copy of ns-2.35 that carries
+//! it; stock ns-2.35 has no BLUE.
 //!
 //! One uniform draw for every arrival: below the probability it is dropped (or marked). A packet that finds no room raises the
 //! probability by `increment`, an idle link lowers it by `decrement`, each at most once in a hold time.
@@ -33,7 +33,7 @@ choice! {
     pub enum Growth {
         /// By `increment`.
         Add = "add",
-        /// To twice itself and twice `increment`; dialect ns2.
+        /// To twice its value plus twice `increment`; dialect ns2.
         Double = "double",
     }
 }
@@ -41,17 +41,17 @@ choice! {
 params! {
     /// Drops with a probability that a full queue raises and an idle link lowers.
     pub struct BlueParams {
-        /// What may wait at most; an arrival beyond it is dropped, and raises the probability.
+        /// Maximum queue length. An arrival beyond it is dropped and raises the probability.
         limit: Limit = "100kB", range "1p".., source "Feng et al. 2002: the smallest buffer of the simulations (recalled)";
-        /// The probability also grows when more than this waits, so that room is left for bursts; dialect paper.
+        /// Queue length above which the probability also grows, to leave room for bursts; dialect paper.
         threshold: Option<Limit> = "none", range "0p".., source "Feng et al. 2002: optional";
-        /// What the probability grows by.
+        /// Step by which the probability grows.
         increment: f64 = "0.02", range "0".."1", source "Feng et al. 2002: d1 0.0025 or 0.02 (recalled)";
-        /// What the probability shrinks by.
+        /// Step by which the probability shrinks.
         decrement: f64 = "0.002", range "0".."1", source "Feng et al. 2002: d2 a tenth of d1 (recalled)";
-        /// More than this lies between a change of the probability and the next increase.
+        /// The probability increases only if its last change was longer ago than this.
         hold_up: Span = "100ms", range "0s".."1000s", source "Feng et al. 2002: freeze_time 10 ms or 100 ms (recalled)";
-        /// More than this lies between a change of the probability and the next decrease.
+        /// The probability decreases only if its last change was longer ago than this.
         hold_down: Span = "100ms", range "0s".."1000s", source "Feng et al. 2002: freeze_time 10 ms or 100 ms (recalled)";
         /// How the probability grows.
         growth: Growth = "add", source "Feng et al. 2002";
@@ -87,12 +87,8 @@ pub struct Blue {
 impl Entry for Blue {
     const NAME: &'static str = "blue";
     const TITLE: &'static str = "BLUE";
-    const ABOUT: &'static str = "BLUE keeps one probability, and drops (or marks) arriving packets with it. A packet that finds \
-        the queue full raises the probability, a link that runs out of packets lowers it, each at most once in a hold time; the \
-        length of the queue plays no part, unless `threshold` is given.\n\n\
-        Expect the probability to come to the share of packets that the load has in excess, and to stay near it: under a load \
-        that changes slowly the queue wanders between its ends without touching them often. It is slow by design: with steps of \
-        0.02 in 100 ms a load of twice the rate is met after two and a half seconds.";
+    const ABOUT: &'static str = "BLUE drops (or marks) arriving packets with one probability. A packet that finds the queue full raises the probability, and an idle link lowers it, each at most once per hold time. The queue length has no effect unless you set `threshold`.\n\n\
+        Expect the probability to approach the excess share of the load and to stay near it. Under a slowly changing load, the queue rarely becomes full or empty. BLUE is slow by design: with steps of 0.02 per 100 ms, it takes two and a half seconds to meet a load of twice the rate.";
     type Params = BlueParams;
 
     fn build(params: BlueParams, _: &BuildContext) -> Result<Self, SpecError> {

@@ -2,8 +2,8 @@
 //!
 //! Sources: Pan, Prabhakar and Psounis, "CHOKe, A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
 //! Allocation" (INFOCOM 2000), flow chart and settings of the simulations (dialect paper; the chart as the commit message of Linux's
-//! sch_choke restates it, the settings recalled, the paper was not at hand); Linux 6.1 net/sched/sch_choke.c, include/net/red.h and
-//! iproute2's tc/q_choke.c (dialect linux).
+//! sch_choke restates it, the settings recalled, the paper was not available); Linux 6.1 net/sched/sch_choke.c,
+//! include/net/red.h and iproute2's tc/q_choke.c (dialect linux).
 //!
 //! RED, with one step before it: when the average is above `min`, an arriving packet is compared with one that waits, chosen
 //! at random; if both are of one flow, both are dropped. RED decides about the others. Average, probability and spacing of drops are
@@ -33,29 +33,32 @@ use sojourn_units::{Bytes, Limit, Packets, Rate, Time, params};
 params! {
     /// RED that first compares each packet with a waiting one, and drops both if they are of one flow.
     pub struct ChokeParams {
-        /// Average queue at which packets are compared and random drops begin; `none` in dialect linux: `max` / 3.
+        /// Average queue length above which packets are compared and random drops begin. In dialect linux, `none` means
+        /// `max` / 3.
         min: Option<Packets> = "100p", range "1p".., source "Pan, Prabhakar & Psounis 2000: 100 in the simulations (recalled)";
-        /// Average queue at which every packet is dropped; `none` in dialect linux: `limit` / 4.
+        /// Average queue length above which every packet is dropped. In dialect linux, `none` means `limit` / 4.
         max: Option<Packets> = "200p", range "1p".., source "Pan, Prabhakar & Psounis 2000: twice min (recalled)";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "300p", range "1p".., source "Pan, Prabhakar & Psounis 2000: 300 in the simulations (recalled)";
         /// RED's drop probability at `max`.
         probability: f64 = "0.02", range "0".."1", source "Floyd & Jacobson 1993: max_p 1/50";
-        /// Weight of the queue in its average; `none` in dialect linux sets it from `burst`.
+        /// Weight of the current queue length in the average. In dialect linux, `none` means that it follows from
+        /// `burst`.
         weight: Option<f64> = "0.002", range "0".."1", source "Floyd & Jacobson 1993: w_q 0.002";
-        /// Size of a usual packet, for idle times.
+        /// Mean packet size, to update the average after idle times.
         avpkt: Bytes = "1000B", range "1B".., source "Pan, Prabhakar & Psounis 2000: packets of 1 kB in the simulations (recalled)";
-        /// Packets of a burst that may pass while the average is below `min`, which sets the weight; dialect linux.
+        /// Size of a burst, in packets, that passes while the average is below `min`. It determines the weight; dialect
+        /// linux.
         burst: Option<Packets> = "none", range "1p".., source "tc has it alone",
             where weight is "none";
-        /// Mark ECN-capable packets where RED drops them.
+        /// Mark ECN-capable packets where RED would drop them.
         ecn: bool = "false", source "Linux sch_choke; the paper drops";
-        /// With `ecn`, drop all packets above `max`, ECN-capable ones too.
+        /// With `ecn`, drop all packets above `max`, including ECN-capable ones.
         harddrop: bool = "false", source "Linux sch_choke: TC_RED_HARDDROP",
             where ecn is "true";
-        /// Rate for idle times; `none` for the rate of the link.
+        /// Rate for updating the average after idle times. `none` is the rate of the link.
         bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link";
-        /// The average decays while the link is idle.
+        /// Let the average decay while the link is idle.
         idle_decay: bool = "true", source "Floyd & Jacobson 1993, figure 2";
     }
     dialects Dialect {
@@ -85,12 +88,8 @@ enum Core {
 impl Entry for Choke {
     const NAME: &'static str = "choke";
     const TITLE: &'static str = "CHOKe";
-    const ABOUT: &'static str = "RED with a step before it. While the average queue is above `min`, each arriving packet is \
-        compared with a waiting one that is drawn at random; if both belong to one flow, both are dropped. A flow that fills \
-        the queue meets itself often. No state is kept for any flow.\n\n\
-        Expect an unresponsive flow to lose much of what it sends beyond its share, and to keep less of the link the more it \
-        sends; flows are not made equal. A flow that is alone meets itself with every packet: the queue then stands at `min`, \
-        and packets are lost in pairs.";
+    const ABOUT: &'static str = "RED with a preceding step. While the average queue is above `min`, each arriving packet is compared with a randomly chosen packet in the queue. If both belong to the same flow, both are dropped. A flow that fills the queue often matches itself. There is no per-flow state.\n\n\
+        Expect an unresponsive flow to lose many of the packets that exceed its share, and to get less of the link the more it sends. Flows do not get equal shares. A single flow matches itself with every packet: the queue then stays at `min`, and packets are lost in pairs.";
     type Params = ChokeParams;
 
     fn build(params: ChokeParams, _: &BuildContext) -> Result<Self, SpecError> {

@@ -36,28 +36,30 @@ use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, params, rules};
 params! {
     /// CoDel with a decaying count, and BLUE for what does not respond.
     pub struct CobaltParams {
-        /// Standing sojourn time that is acceptable; also the least time between changes of BLUE's probability.
+        /// Acceptable standing sojourn time, and the least time between changes of BLUE's probability.
         target: Span = "5ms", range "1us".."1s", source "sch_cake.c: 5 ms for an interval of 100 ms";
-        /// About the largest usual round trip: the time to the first signal.
+        /// Time until the first signal. Set it to about the largest common round trip time.
         interval: Span = "100ms", range "10us".."4s", source "sch_cake.c: interval 100 ms";
-        /// What may wait at most; an arrival beyond it drops the head, or is dropped in dialect ns3.
+        /// Maximum queue length. An arrival beyond it drops the head; in dialect ns3, the arrival is dropped.
         limit: Limit = "4194304B", range "1p".., source "sch_cake.c: at least 4 MiB";
         /// Mark ECN-capable packets instead of dropping them when a signal is due.
         ecn: bool = "true", source "sch_cake.c: always";
-        /// BLUE drops ECN-capable packets too; if not, it marks them.
+        /// BLUE drops ECN-capable packets, too. Otherwise it marks them.
         harddrop: bool = "true", source "sch_cake.c: the lack of ECN in BLUE is deliberate",
             where ecn is "true";
-        /// A wait shorter than four packets of this size take is not above target; dialect linux.
+        /// Packet size. A sojourn time below the transmission time of four such packets does not count as above target;
+        /// dialect linux.
         mtu: Option<Bytes> = "1514B", range "1B".., source "sch_cake.c: psched_mtu, MTU and Ethernet header";
-        /// What BLUE's probability grows by.
+        /// Step by which BLUE's probability grows.
         increment: f64 = "0.00390625", range "0".."1", source "sch_cake.c: p_inc 1 << 24, 1/256";
-        /// What BLUE's probability shrinks by.
+        /// Step by which BLUE's probability shrinks.
         decrement: f64 = "0.000244140625", range "0".."1", source "sch_cake.c: p_dec 1 << 20, 1/4096";
-        /// A wait above this raises BLUE's probability too; dialect ns3.
+        /// Sojourn time above which BLUE's probability also grows; dialect ns3.
         blue_threshold: Option<Span> = "none", source "sch_cake.c has none";
         /// Mark every ECN-capable packet that waited longer than this; dialect ns3.
         ce_threshold: Option<Span> = "none", source "sch_cake.c has none";
-        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
+        /// L4S mode of ns-3. Packets with ECT(1) or CE are dropped only at the limit, and CoDel does not count them.
+        /// `ce_threshold` marks only these packets; dialect ns3.
         l4s: bool = "false", source "ns-3.44 cobalt-queue-disc.cc: UseL4s";
     }
     dialects Dialect {
@@ -87,11 +89,8 @@ pub struct Cobalt {
 impl Entry for Cobalt {
     const NAME: &'static str = "cobalt";
     const TITLE: &'static str = "COBALT";
-    const ABOUT: &'static str = "The controller of CAKE's queues: CoDel and BLUE side by side. CoDel signals (marks, or drops from \
-        the head) while packets wait longer than `target`, ever more often; when the queue is good again the rate of its signals \
-        decays instead of being forgotten. BLUE drops with a probability that only a full queue raises and an empty one lowers.\n\n\
-        Expect CoDel's behaviour under TCP, with a quicker return to the right rate of signals. Under a load that does not respond \
-        CoDel's part grows for seconds, and BLUE's takes over once the buffer overflows.";
+    const ABOUT: &'static str = "The AQM of CAKE's queues, a combination of CoDel and BLUE. While packets wait longer than `target`, CoDel signals congestion at an increasing rate, by marks or by drops from the head. When the delay is below `target` again, the rate decays gradually. BLUE drops with a probability that only a full queue raises and only an empty queue lowers.\n\n\
+        Expect CoDel's behaviour under TCP, with a faster return to the right rate of signals. Under an unresponsive load, CoDel's drop rate grows for seconds, and BLUE takes over once the buffer overflows.";
     type Params = CobaltParams;
 
     fn build(params: CobaltParams, _: &BuildContext) -> Result<Self, SpecError> {

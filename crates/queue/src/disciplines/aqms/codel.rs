@@ -10,7 +10,7 @@
 //! that entered the dropping state goes out whatever it waited, the packet behind a later drop schedules the next drop or
 //! ends the state.
 //!
-//! Where dialects leave the RFC:
+//! Differences of dialects from the RFC:
 //!
 //! | | rfc8289 | linux | ns3 | ns2 |
 //! |---|---|---|---|---|
@@ -38,21 +38,22 @@ use sojourn_units::{Bytes, Limit, Packets, Span, Time, params, rules};
 params! {
     /// Controlled delay: drops from the head once packets have waited too long for too long.
     pub struct CodelParams {
-        /// Standing sojourn time that is acceptable.
+        /// Acceptable standing sojourn time.
         target: Span = "5ms", range "1us".."10s", source "RFC 8289 section 4.3";
-        /// Time for which the sojourn time must stay at or above the target before a packet is dropped; about the largest
-        /// usual round trip.
+        /// Time for which the sojourn time must stay at or above the target before a packet is dropped. Set it to about
+        /// the largest common round trip time.
         interval: Span = "100ms", range "10us".."100s", source "RFC 8289 section 4.2";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "1000p", range "1p".., source "Linux sch_codel; RFC 8289 gives none";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Linux sch_codel; RFC 8289 drops";
-        /// No packet is dropped when so much or less is left behind it (in dialect ns3: less).
+        /// Do not drop a packet if at most this many bytes remain in the queue behind it (in dialect ns3, fewer).
         mtu: Bytes = "1500B", range "1B".., source "RFC 8289 section 5.3 lists 512 and advises the MTU of the interface; Ethernet's",
             acts "so little is left in the queue when a packet is due to be dropped";
         /// Mark every ECN-capable packet that waited longer than this; dialects linux and ns3.
         ce_threshold: Option<Span> = "none", source "Linux sch_codel: disabled";
-        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
+        /// L4S mode of ns-3. Packets with ECT(1) or CE are dropped only at the limit, and CoDel does not count them.
+        /// `ce_threshold` marks only these packets; dialect ns3.
         l4s: bool = "false", source "ns-3.44 codel-queue-disc.cc: UseL4s";
     }
     dialects Dialect {
@@ -188,12 +189,8 @@ impl Codel {
 impl Entry for Codel {
     const NAME: &'static str = "codel";
     const TITLE: &'static str = "CoDel";
-    const ABOUT: &'static str = "Controlled delay. Each packet carries the time at which it arrived; at the head of the \
-        queue CoDel looks at how long it waited. A wait that stays at or above `target` for an `interval` means a standing \
-        queue, and CoDel drops (or marks) head packets at a rate that grows with the square root of their number until the \
-        queue is gone.\n\n\
-        Expect a queue near `target` under long TCP flows, bursts shorter than `interval` unharmed, and a queue that grows \
-        for seconds under an overload that does not respond: the control law is slow by design.";
+    const ABOUT: &'static str = "Controlled delay. CoDel measures each packet's sojourn time when the packet reaches the head of the queue. A sojourn time that stays at or above `target` for an `interval` means a standing queue. CoDel then drops (or marks) packets at the head, at a rate that grows with the square root of their number, until the standing queue is gone.\n\n\
+        Expect a delay near `target` under long TCP flows. Bursts shorter than `interval` pass without drops. Under an unresponsive overload, the queue grows for seconds, because the control law is slow by design.";
     type Params = CodelParams;
 
     fn build(params: CodelParams, _: &BuildContext) -> Result<Self, SpecError> {

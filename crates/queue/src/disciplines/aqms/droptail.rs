@@ -29,10 +29,10 @@ choice! {
 params! {
     /// First in, first out; arrivals are refused when the queue is full.
     pub struct DropTailParams {
-        /// What may wait at most, in packets or bytes; the packet in transmission is not counted. Without one, nothing is
-        /// refused: for queues inside a scheduler that has a limit of its own.
+        /// Maximum queue length, in packets or bytes, without the packet in transmission. With none, no packet is
+        /// refused; use this in a scheduler that has its own limit.
         limit: Option<Limit> = "1000p", range "1p".., source "Linux pfifo: txqueuelen of an Ethernet device";
-        /// Which packet is dropped when the queue is full; the head only with a limit in packets.
+        /// Which packet is dropped when the queue is full. `head` needs a limit in packets.
         drop: DropTailDrop = "tail", source "Linux pfifo";
     }
     dialects Dialect {
@@ -63,10 +63,8 @@ impl Entry for DropTail {
     const NAME: &'static str = "droptail";
     const ALIASES: &'static [&'static str] = &["pfifo", "bfifo", "fifo"];
     const TITLE: &'static str = "DropTail";
-    const ABOUT: &'static str = "First in, first out. A packet that arrives at a full queue is refused; with \
-        `drop=head` the oldest packet is dropped in its place.\n\n\
-        Expect the delay of a full buffer whenever TCP keeps the link busy: the queue stands at its limit and its \
-        length, not the load, decides the delay.";
+    const ABOUT: &'static str = "First in, first out. A packet that arrives at a full queue is dropped. With `drop=head`, the oldest packet is dropped instead.\n\n\
+        Expect the delay of a full buffer whenever TCP keeps the link busy: the queue stays near its limit, so the buffer size, not the load, determines the delay.";
     type Params = DropTailParams;
 
     fn build(params: DropTailParams, _: &BuildContext) -> Result<Self, SpecError> {

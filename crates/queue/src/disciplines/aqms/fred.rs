@@ -1,9 +1,10 @@
 //! FRED: flow (or fair) random early drop.
 //!
-//! Source: Lin and Morris, "Dynamics of Random Early Detection" (SIGCOMM 1997). The paper was not at hand: its pseudo-code is taken from
-//! three implementations that follow it line by line and agree (J-Sim's FRED.java, which names its blocks A, B and C; a port of ns-2's to
-//! ns-3; a module for Linux), its settings from a textbook that lists them. Where only one of the three differs, the others are followed: a
-//! flow beyond twice the average share is one with more than that.
+//! Source: Lin and Morris, "Dynamics of Random Early Detection" (SIGCOMM 1997). The paper was not available: its
+//! pseudo-code is taken from three implementations that follow it line by line and agree (J-Sim's FRED.java, which
+//! names its blocks A, B and C; a port of ns-2's to ns-3; a module for Linux), its settings from a textbook that lists
+//! them. Where only one of the three differs, the others are followed: a flow beyond twice the average share is one
+//! with more than that.
 //!
 //! RED over one queue, with a count of each flow's waiting packets, and of its strikes. A flow may have `min_q` packets, or the average
 //! flow's share if that is more, before it meets RED's random drops. A flow that has `min` packets, or more than twice the average share
@@ -31,21 +32,22 @@ use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 params! {
     /// Random early detection that looks at what each flow has in the queue.
     pub struct FredParams {
-        /// Average queue at which random drops begin, and what one flow may have at most; `none` for a quarter of `limit`.
+        /// Average queue length at which random drops begin, and the most that one flow may have in the queue. `none`
+        /// is a quarter of `limit`.
         min: Option<Packets> = "none", range "1p".., source "Lin & Morris 1997 as cited: min_th, a quarter of the buffer, or a round trip if that is less";
-        /// Average queue from which every packet is dropped; `none` for twice `min`.
+        /// Average queue length from which every packet is dropped. `none` is twice `min`.
         max: Option<Packets> = "none", range "1p".., source "Lin & Morris 1997 as cited: max_th, twice min_th";
-        /// What a flow may have without meeting random drops.
+        /// Packets that a flow may have in the queue without random drops.
         min_q: Packets = "2p", range "0p".., source "Lin & Morris 1997 as cited: min_q, 2 for small buffers and 4 for large ones";
         /// Drop probability at `max`.
         probability: f64 = "0.02", range "0".."1", source "Lin & Morris 1997 as cited: max_p";
-        /// Weight of the queue in its average.
+        /// Weight of the current queue length in the average.
         weight: f64 = "0.002", range "0".."1", source "Lin & Morris 1997 as cited: w_q";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "100p", range "1p".., source "the same as for red";
-        /// From `max` on each flow may still have two packets.
+        /// Allow two packets per flow when the average is at `max` or above.
         two_packets: bool = "false", source "Lin & Morris 1997: for many flows";
-        /// Size of a usual packet, for idle times and for the thresholds of a limit in bytes.
+        /// Mean packet size, for idle times and for the thresholds of a limit in bytes.
         avpkt: Bytes = "1000B", range "1B".., source "J-Sim's FRED.java and the port to ns-3: mean packet size";
     }
     dialects Dialect {
@@ -154,12 +156,8 @@ impl Flows {
 impl Entry for Fred {
     const NAME: &'static str = "fred";
     const TITLE: &'static str = "FRED";
-    const ABOUT: &'static str = "Flow random early drop. RED that looks at what each flow has in the queue: a flow with a packet or two is let in, \
-        one with more than its share meets RED's random drops, and one that goes on beyond its share is given strikes, after which it may \
-        not have more than the share of an average flow.\n\n\
-        Expect fragile flows (slow ones, with long round trips) to keep what RED would take from them, and an unresponsive flow to get \
-        about as much of the link as the others. The average queue stands between `min` and `max`; from `max` on every packet is \
-        dropped, unless `two_packets` lets each flow have two.";
+    const ABOUT: &'static str = "Flow random early drop, a RED that counts each flow's packets in the queue. A flow with a packet or two always gets in. A flow with more than its share gets RED's random drops. A flow that keeps exceeding its share gets strikes, after which it may not have more than the share of an average flow.\n\n\
+        Expect fragile flows (slow ones with long round trips) to get the share that they would lose under RED, and an unresponsive flow to get about as much of the link as the others. The average queue stays between `min` and `max`. At `max` and above, every packet is dropped, unless `two_packets` allows two packets per flow.";
     type Params = FredParams;
 
     fn build(params: FredParams, _: &BuildContext) -> Result<Self, SpecError> {

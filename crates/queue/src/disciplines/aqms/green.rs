@@ -1,8 +1,8 @@
 //! GREEN: drops by the formula of TCP's throughput.
 //!
 //! Source: Feng, Kapadia and Thulasidasan, "GREEN: Proactive Queue Management over a Best-Effort Network" (GLOBECOM 2002), formula
-//! and text as recalled and restated; the paper was not at hand. Its constant is that of Mathis, Semke, Mahdavi and Ott, "The
-//! Macroscopic Behavior of the TCP Congestion Avoidance Algorithm" (1997).
+//! and text as recalled and restated; the paper was not available. Its constant is that of Mathis, Semke, Mahdavi and
+//! Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm" (1997).
 //!
 //! A TCP flow in steady state gets MSS c / (RTT sqrt(p)). So that each of N active flows gets its share of a link of rate L, a
 //! packet is dropped with p = (N MSS c / (L RTT))^2, whatever the queue.
@@ -21,13 +21,13 @@ use std::collections::VecDeque;
 params! {
     /// Drops with the probability at which TCP flows share the link, from their number and round-trip time.
     pub struct GreenParams {
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "1000p", range "1p".., source "the paper's is not known here; Linux pfifo's";
-        /// Round-trip time that flows have.
+        /// Round-trip time to assume for all flows.
         rtt: Span = "100ms", range "1us".."1000s", source "the paper has each flow's own; a usual one";
         /// Constant of the throughput formula.
         constant: f64 = "1.22", range "0".."10", source "Mathis et al. 1997: sqrt(3/2), every packet acknowledged, periodic losses";
-        /// A flow is active for so long after a packet of it.
+        /// Time for which a flow counts as active after each of its packets.
         window: Span = "1s", range "1us".."1000s", source "Feng, Kapadia & Thulasidasan 2002 leave it to the router";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Feng, Kapadia & Thulasidasan 2002: drop, or mark";
@@ -62,11 +62,8 @@ struct Active {
 impl Entry for Green {
     const NAME: &'static str = "green";
     const TITLE: &'static str = "GREEN";
-    const ABOUT: &'static str = "Drops each arriving packet with the probability at which TCP's throughput formula gives every \
-        active flow its share of the link: it grows with the square of the number of flows and of the packet's size, and falls with \
-        the square of rate and round-trip time. The queue plays no part.\n\n\
-        Expect an almost empty queue where TCP follows the formula with the given `rtt`, too many drops where round trips are longer \
-        than that, too few where they are shorter; what does not respond is not held down.";
+    const ABOUT: &'static str = "GREEN drops each arriving packet with the probability at which TCP's throughput formula gives every active flow its share of the link. The probability grows with the square of the number of flows and of the packet size, and falls with the square of the rate and the round-trip time. It does not depend on the queue.\n\n\
+        Expect an almost empty queue if TCP follows the formula with the given `rtt`. Longer round trips get too many drops, shorter ones too few. Unresponsive flows are not limited.";
     type Params = GreenParams;
 
     fn build(params: GreenParams, _: &BuildContext) -> Result<Self, SpecError> {

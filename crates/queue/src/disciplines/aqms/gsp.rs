@@ -1,8 +1,8 @@
 //! GSP: global synchronization protection.
 //!
-//! Source: draft-lauten-aqm-gsp-03 (May 2016), sections 4.1 (basic) and 4.2 (adaptive), compared with its pseudo-code line by line. The
-//! paper behind it was not at hand: Lautenschlaeger and Francini, "Global Synchronization Protection for Bandwidth Sharing TCP Flows
-//! in High-Speed Links" (HPSR 2015).
+//! Source: draft-lauten-aqm-gsp-03 (May 2016), sections 4.1 (basic) and 4.2 (adaptive), compared with its pseudo-code
+//! line by line. The paper behind it was not available: Lautenschlaeger and Francini, "Global Synchronization
+//! Protection for Bandwidth Sharing TCP Flows in High-Speed Links" (HPSR 2015).
 //!
 //! A tail-drop queue that drops one packet when it is longer than `threshold`, and then none for an `interval`, about two round
 //! trips, so that the reaction to the first is seen before a second flow is hit. The adaptive form shortens the interval when
@@ -23,21 +23,21 @@ use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 params! {
     /// Drops one packet when the queue is above a threshold, then none for an interval.
     pub struct GspParams {
-        /// What may wait before a packet is dropped.
+        /// Queue length above which a packet is dropped.
         threshold: Limit = "50p", range "0p".., source "draft-lauten-aqm-gsp-03, section 4.1: such as half the buffer";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "100p", range "1p".., source "twice the threshold, as draft-lauten-aqm-gsp-03, section 4.1, suggests";
-        /// Time after a drop in which there is no other; the longest one if it is adaptive.
+        /// Time after a drop without another drop. With `adaptive`, the longest such time.
         interval: Span = "200ms", range "1us".."1000s", source "draft-lauten-aqm-gsp-03, section 4.1: such as two round trips, here of 100 ms";
-        /// The interval is shortened while the queue stays above the threshold.
+        /// Shorten the interval while the queue stays above the threshold.
         adaptive: bool = "true", source "draft-lauten-aqm-gsp-03, section 4.2";
         /// Time constant of the adaptation.
         tau: Span = "1s", range "1us".."1000s", source "draft-lauten-aqm-gsp-03, section 4.2: such as five intervals",
             where adaptive is "true";
-        /// Weight of the time above the threshold against that below it.
+        /// Weight of the time above the threshold relative to the time below it.
         alpha: f64 = "2", range "0".."1000", source "draft-lauten-aqm-gsp-03, section 4.2: twice the duration",
             where adaptive is "true";
-        /// Most that the times may sum up to.
+        /// Maximum sum of the times.
         max_time: Span = "5min", range "0s".."1000s", source "draft-lauten-aqm-gsp-03, section 4.2: several minutes",
             where adaptive is "true",
             acts "the times sum up to so much";
@@ -84,12 +84,8 @@ enum Phase {
 impl Entry for Gsp {
     const NAME: &'static str = "gsp";
     const TITLE: &'static str = "GSP";
-    const ABOUT: &'static str = "Global synchronization protection. A tail-drop queue with a threshold: the first packet that \
-        arrives above it is dropped, and then none for an interval of about two round trips, in which one flow halves its window \
-        and the others do not. While the queue stays above the threshold the interval shrinks, so that the rate of drops comes to \
-        what the load needs.\n\n\
-        Expect a queue that swings about `threshold`, with one loss in a swing under a few TCP flows; a load that does not respond \
-        fills the buffer until the interval has shrunk to what it takes, at least `interval` / (1 + `max_time` / `tau`).";
+    const ABOUT: &'static str = "Global synchronization protection, a tail-drop queue with a threshold. The first packet that arrives above the threshold is dropped. Then no packet is dropped for an interval of about two round trips, in which one flow halves its window and the others do not. While the queue stays above the threshold, the interval shrinks, so that the drop rate adapts to the load.\n\n\
+        Expect a queue that oscillates around `threshold`, with one loss per oscillation under a few TCP flows. An unresponsive load fills the buffer until the interval has shrunk enough; the interval is at least `interval` / (1 + `max_time` / `tau`).";
     type Params = GspParams;
 
     fn build(params: GspParams, _: &BuildContext) -> Result<Self, SpecError> {

@@ -1,16 +1,18 @@
 //! PI: the proportional integral controller of Hollot and others.
 //!
 //! Sources: Hollot, Misra, Towsley and Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows" (INFOCOM
-//! 2001) (dialect paper, the default; the difference equation as ns-2 and public descriptions of it have it, the paper itself was
-//! not at hand: a, b, 160 Hz and a reference of 200 packets agree in them); ns-2.35 queue/pi.cc and ns-default.tcl (dialect ns2).
+//! 2001) (dialect paper, the default; the difference equation as ns-2 and public descriptions of it have it, the paper
+//! itself was not available: a, b, 160 Hz and a reference of 200 packets agree in them); ns-2.35 queue/pi.cc and
+//! ns-default.tcl (dialect ns2).
 //!
 //! Every `tupdate` the probability of dropping moves to p + a (q - q_ref) - b (q before - q_ref), within 0 and 1; packets are dropped
 //! at random on arrival.
 //!
-//! Where dialects differ: the paper drops where the draw is below p, ns-2 up to p; ns-2 samples at 170 Hz, aims at 50 packets, is full
-//! at `limit` times `avpkt` bytes with `queue_in_bytes`, and can weigh p by the size of a packet (`byte_mode`). One draw a packet that
-//! fits, none for one that `limit` refuses. The queue is what waits, without the packet in transmission. Deviation: with `queue_in_bytes`
-//! ns-2 may hold more than `limit` packets if they are smaller than `avpkt`, here not.
+//! Differences between dialects: the paper drops where the draw is below p, ns-2 up to p; ns-2 samples at 170 Hz, aims
+//! at 50 packets, is full at `limit` times `avpkt` bytes with `queue_in_bytes`, and can weigh p by the size of a packet
+//! (`byte_mode`). One draw a packet that fits, none for one that `limit` refuses. The queue is what waits, without the
+//! packet in transmission. Deviation: with `queue_in_bytes` ns-2 may hold more than `limit` packets if they are smaller
+//! than `avpkt`, here not.
 
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::entry::{BuildContext, Entry, SpecError};
@@ -20,25 +22,25 @@ use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 params! {
     /// Proportional integral controller: drops at random on arrival, so that the length of the queue approaches a reference.
     pub struct PiParams {
-        /// Weight of the deviation of the queue from its reference, per packet.
+        /// Weight of the queue's deviation from `qref`, per packet.
         a: f64 = "0.00001822", range "0".."1", source "Hollot et al. 2001: a 1.822e-5";
-        /// Weight of the deviation one update before, per packet.
+        /// Weight of the deviation at the previous update, per packet.
         b: f64 = "0.00001816", range "0".."1", source "Hollot et al. 2001: b 1.816e-5";
-        /// Length of the queue that is aimed at.
+        /// Target queue length.
         qref: Packets = "200p", range "0p".., source "Hollot et al. 2001: 200 packets in the simulations";
         /// Time between updates.
         tupdate: Span = "6250us", range "1us".."10s", source "Hollot et al. 2001: 160 Hz",
             acts "the queue is away from `qref`";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "800p", range "1p".., source "Hollot et al. 2001: a buffer of 800 packets in the simulations";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "pi.cc: setbit_ false; the paper says mark or drop",
             acts "a packet is to be dropped at random";
-        /// Measure the queue in bytes, as packets of `avpkt`.
+        /// Measure the queue in bytes, converted to packets of `avpkt`.
         queue_in_bytes: bool = "false", source "pi.cc: queue_in_bytes_ false; the paper counts packets";
-        /// A packet's drop probability is proportional to its size.
+        /// Make the drop probability of a packet proportional to its size.
         byte_mode: bool = "false", source "pi.cc: bytes_ false";
-        /// Size of a usual packet.
+        /// Mean packet size.
         avpkt: Bytes = "500B", range "1B".., source "Hollot et al. 2001: 500 bytes; ns-default.tcl: mean_pktsize_ 500",
             where queue_in_bytes is "true" or byte_mode is "true";
     }
@@ -71,10 +73,8 @@ pub struct Pi {
 impl Entry for Pi {
     const NAME: &'static str = "pi";
     const TITLE: &'static str = "PI";
-    const ABOUT: &'static str = "Proportional integral controller, the ancestor of PIE. At a fixed frequency it compares the length of the \
-        queue with `qref` and with its length one update before, and moves the probability with which arrivals are dropped or marked.\n\n\
-        Expect the queue at `qref` whatever the load, once the controller has settled, which takes many seconds: the published gains were \
-        designed for a link of 15 Mbps, 3750 packets per second. On slower links the limit does most of the dropping.";
+    const ABOUT: &'static str = "Proportional integral controller, the predecessor of PIE. At a fixed frequency it compares the queue length with `qref` and with the length one update before, and adjusts the probability with which arrivals are dropped or marked.\n\n\
+        Expect the queue at `qref` under any load once the controller has settled. This takes many seconds: the published gains were designed for a link of 15 Mbps, 3750 packets per second. On slower links, most drops happen at the limit.";
     type Params = PiParams;
 
     fn build(params: PiParams, _: &BuildContext) -> Result<Self, SpecError> {

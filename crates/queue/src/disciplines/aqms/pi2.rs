@@ -23,19 +23,19 @@ use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 params! {
     /// PI2: drops with the square of a probability that a linear controller sets by the delay of the queue, and marks Scalable traffic linearly.
     pub struct Pi2Params {
-        /// Delay of the queue that is aimed at.
+        /// Target delay of the queue.
         target: Span = "20ms", range "1us".."10s", source "De Schepper et al. 2016";
         /// Time between updates of the probability.
         tupdate: Span = "32ms", range "1us".."10s", source "De Schepper et al. 2016: T 32 ms";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "1000p", range "1p".., source "the paper gives 40,000 packets; sch_pie.c 1000";
         /// Weight of the deviation from the target, per second.
         alpha: f64 = "0.3125", range "0".."1000", source "De Schepper et al. 2016: 5/16, 2.5 times PIE's";
         /// Weight of the change of the delay, per second.
         beta: f64 = "3.125", range "0".."1000", source "De Schepper et al. 2016: 50/16";
-        /// Scalable traffic is marked with this times the base probability.
+        /// Coupling factor: Scalable traffic is marked with this times the base probability.
         coupling: f64 = "2", range "0".."100", source "De Schepper et al. 2016: k 2";
-        /// Mark ECN-capable packets instead of dropping them, and Scalable ones linearly.
+        /// Mark ECN-capable packets instead of dropping them, and mark Scalable packets linearly.
         ecn: bool = "true", source "De Schepper et al. 2016: Scalable traffic needs it";
     }
     dialects Dialect {
@@ -65,12 +65,8 @@ pub struct Pi2 {
 impl Entry for Pi2 {
     const NAME: &'static str = "pi2";
     const TITLE: &'static str = "PI2";
-    const ABOUT: &'static str = "PI2. A proportional integral controller sets a base probability by the delay of the queue, with constant \
-        gains; Classic packets are dropped or marked with its square, Scalable ones (ECT(1)) marked with twice the base probability. The \
-        square makes the loop linear, so that PIE's table of gains and its other corrections are not needed, and the two kinds of \
-        traffic share the link about equally.\n\n\
-        Expect a delay about `target` for everybody: in one queue Scalable traffic does not get the short delay that `dualpi2` gives it. \
-        It settles faster than PIE, since it has no burst allowance and does not begin with tiny steps.";
+    const ABOUT: &'static str = "A proportional integral controller sets a base probability from the queue delay, with constant gains. Classic packets are dropped or marked with its square; Scalable packets (ECT(1)) are marked with twice the base probability. The square makes the control loop linear, so PI2 does not need PIE's table of gains and its other corrections. The two kinds of traffic share the link about equally.\n\n\
+        Expect a delay of about `target` for all traffic: in a single queue, Scalable traffic does not get the short delay of `dualpi2`. PI2 settles faster than PIE, because it has no burst allowance and does not start with tiny steps.";
     type Params = Pi2Params;
 
     fn build(params: Pi2Params, _: &BuildContext) -> Result<Self, SpecError> {

@@ -7,7 +7,7 @@
 //! Every `tupdate` the probability of dropping is moved by how far the queue's delay is from `target` and by how much it has
 //! changed; packets are dropped at random on arrival.
 //!
-//! Where dialects differ:
+//! Differences between dialects:
 //!
 //! | | rfc8033 | rfc8034 | linux | ns3 |
 //! |---|---|---|---|---|
@@ -69,13 +69,8 @@ enum Core {
 impl Entry for Pie {
     const NAME: &'static str = "pie";
     const TITLE: &'static str = "PIE";
-    const ABOUT: &'static str = "Proportional integral controller enhanced. Every `tupdate` it compares the delay of the queue with \
-        `target` and with the delay before, and moves the probability of dropping accordingly, in small steps while it is small. \
-        Packets are dropped (or marked) at random on arrival. At the beginning of congestion a `burst` passes untouched.\n\n\
-        Expect the delay to swing around `target` under long TCP flows, with a slow start: after an idle time the queue may stand \
-        far above the target until the probability has grown. Under an overload that does not respond, the probability settles \
-        at the excess. DOCSIS cable modems run dialect `rfc8034`; ns-3 holds 25 packets by default, so that on fast links its \
-        buffer drops before PIE does.";
+    const ABOUT: &'static str = "Proportional integral controller enhanced. Every `tupdate`, PIE compares the queue delay with `target` and with the previous delay, and adjusts the drop probability, in small steps while the probability is small. Packets are dropped (or marked) at random on arrival. At the start of congestion, a `burst` passes without drops.\n\n\
+        Expect the delay to oscillate around `target` under long TCP flows, after a slow start: after an idle time, the queue may stay far above the target until the probability has grown. Under an unresponsive overload, the probability settles at the excess share. DOCSIS cable modems use dialect `rfc8034`. ns-3's default limit is 25 packets, so on fast links the buffer overflows before PIE drops.";
     type Params = PieParams;
 
     fn build(params: PieParams, _: &BuildContext) -> Result<Self, SpecError> {

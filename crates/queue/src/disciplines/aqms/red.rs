@@ -13,7 +13,7 @@
 //! dropped (or marked) at random with a probability that grows with the average and with the packets since the last drop;
 //! above it every packet is. Adaptive RED also moves max_p, the probability at `max`, so that the average stays in the middle.
 //!
-//! Where dialects differ:
+//! Differences between dialects:
 //!
 //! | | paper, ared, feng, nlred | ns2 | ns3, ns3_24 | linux |
 //! |---|---|---|---|---|
@@ -102,15 +102,8 @@ struct Timer {
 impl Entry for Red {
     const NAME: &'static str = "red";
     const TITLE: &'static str = "RED";
-    const ABOUT: &'static str = "Random early detection. On each arrival the average length of the queue is brought up to \
-        date. Below `min` nothing is dropped; between `min` and `max` packets are dropped (or marked) at random, the more the \
-        higher the average; above, all are. With `adaptive` (ARED) max_p, the probability at `max`, follows the load, so that the \
-        average stays midway between `min` and `max`; dialect `ared` is that with automatic thresholds and weight. With `feng` \
-        it is multiplied and divided when the average leaves the band, with `nonlinear` the curve is a square.\n\n\
-        Expect an average queue that depends on the load: somewhere between `min` and `max` under TCP, wherever the drop \
-        probability is what the load needs. Bursts pass, because the average is slow. Results depend on the settings more than \
-        in any other discipline, and the dialects' defaults have little in common: ns-2 measures bytes and sets itself, ns-3 \
-        holds 25 packets and takes every link for one of 1.5 Mbps, Linux derives all from `limit`.";
+    const ABOUT: &'static str = "Random early detection. Each arrival updates the average queue length. Below `min`, no packet is dropped. Between `min` and `max`, packets are dropped (or marked) at random, with a probability that grows with the average. Above `max`, all packets are. With `adaptive` (ARED), max_p, the probability at `max`, follows the load, so that the average stays midway between `min` and `max`; dialect `ared` adds automatic thresholds and weight. With `feng`, max_p is multiplied or divided when the average leaves the band. With `nonlinear`, the curve is a square.\n\n\
+        Expect an average queue that depends on the load. Under TCP it is between `min` and `max`, where the drop probability matches the load. Bursts pass, because the average is slow. Results depend on the settings more than for any other discipline, and the dialects' defaults have little in common: ns-2 measures bytes and chooses its settings automatically, ns-3 holds 25 packets and assumes a link of 1.5 Mbps, and Linux derives everything from `limit`.";
     type Params = RedParams;
 
     fn build(params: RedParams, _: &BuildContext) -> Result<Self, SpecError> {

@@ -1,13 +1,13 @@
 //! REM: random exponential marking.
 //!
 //! Sources: Athuraliya, Li, Low and Yin, "REM: Active Queue Management" (IEEE Network, May 2001) (dialect paper, the default; the
-//! equations as ns-2's authors, who are the paper's, have them, the paper itself was not at hand); ns-2.35 queue/rem.cc and
-//! ns-default.tcl (dialect ns2).
+//! equations as ns-2's authors, who are the paper's, have them, the paper itself was not available); ns-2.35
+//! queue/rem.cc and ns-default.tcl (dialect ns2).
 //!
 //! Every `tupdate` a price rises by gamma (x - c + alpha (q - q_ref)), with x the packets that arrived in that time and c those that the
 //! link can send; it is never negative. An arrival is dropped or marked with the probability 1 - phi^-price.
 //!
-//! Where dialects differ:
+//! Differences between dialects:
 //!
 //! | | paper | ns2 |
 //! |---|---|---|
@@ -29,23 +29,24 @@ params! {
     pub struct RemParams {
         /// Step of the price, per packet.
         gamma: f64 = "0.001", range "0".."1", source "Athuraliya et al. 2001";
-        /// Weight of the queue beside the excess rate.
+        /// Weight of the queue relative to the excess rate.
         alpha: f64 = "0.1", range "0".."10", source "Athuraliya et al. 2001; rem.cc has it in the code";
         /// Base of the exponential.
         phi: f64 = "1.001", range "1".."10", source "Athuraliya et al. 2001";
-        /// Length of the queue that is aimed at.
+        /// Target queue length.
         qref: Packets = "20p", range "0p".., source "Athuraliya et al. 2001; ns-default.tcl: pbo_ 20";
         /// Time between updates of the price.
         tupdate: Span = "2ms", range "1us".."10s", source "ns-default.tcl: pupdtime_ 0.002";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "100p", range "1p".., source "the paper leaves it open";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "ns-default.tcl: markpkts_ false; the paper marks";
         /// Weight of the newest arrivals in their average.
         weight: f64 = "1", range "0".."1", source "ns-default.tcl: inw_ 1";
-        /// Measure queue and arrivals in bytes, as packets of `avpkt`, and a packet's probability by its size.
+        /// Measure queue and arrivals in bytes, converted to packets of `avpkt`, and scale a packet's probability by
+        /// its size.
         queue_in_bytes: bool = "false", source "ns-default.tcl: qib_ false";
-        /// Size of a usual packet.
+        /// Mean packet size.
         avpkt: Bytes = "1000B", range "1B".., source "ns-default.tcl: mean_pktsize_ 1000";
     }
     dialects Dialect {
@@ -81,11 +82,8 @@ pub struct Rem {
 impl Entry for Rem {
     const NAME: &'static str = "rem";
     const TITLE: &'static str = "REM";
-    const ABOUT: &'static str = "Random exponential marking. A price rises while more arrives than the link can send, or more than `qref` \
-        packets wait, and falls otherwise. An arrival is dropped or marked with a probability that grows exponentially towards 1 with \
-        the price, so that the marks along a path tell the sum of its prices.\n\n\
-        Expect a short queue and a full link whatever the number of flows, once the price has settled: the price, not the queue, \
-        remembers the congestion. The published step is small; on slow links it takes tens of seconds, and `limit` drops meanwhile.";
+    const ABOUT: &'static str = "Random exponential marking. A price rises while arrivals exceed the link's rate or the queue exceeds `qref` packets, and falls otherwise. Arrivals are dropped or marked with a probability that approaches 1 exponentially with the price, so that the marks along a path signal the sum of its prices.\n\n\
+        Expect a short queue and a full link for any number of flows, once the price has settled: the price, not the queue, represents the congestion. The published step is small: on slow links the price takes tens of seconds to settle, and until then packets are dropped at `limit`.";
     type Params = RemParams;
 
     fn build(params: RemParams, _: &BuildContext) -> Result<Self, SpecError> {

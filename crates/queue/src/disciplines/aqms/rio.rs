@@ -10,7 +10,7 @@
 //! average decays by all the time that the link was idle since the average last moved, and the arrival that ends an idle time
 //! is no sample.
 //!
-//! Where dialect ns2 leaves the paper:
+//! Differences of dialect ns2 from the paper:
 //! * Averages move when an IN packet arrives, and only then. Without a marker all packets are OUT, the averages stay 0 and the
 //!   queue is a DropTail; so it is in every script that sets no marker.
 //! * An idle time counts as many whole packets, and one. The time when the link became idle is one for both averages: that of all
@@ -33,9 +33,9 @@ use std::collections::VecDeque;
 choice! {
     /// Which packets are IN.
     pub enum RioTag {
-        /// Those whose differentiated services codepoint is not 0.
+        /// Packets whose differentiated services codepoint is not 0.
         Dscp = "dscp",
-        /// Those of every flow but flow 0.
+        /// Packets of every flow except flow 0.
         Flow = "flow",
     }
 }
@@ -45,26 +45,26 @@ params! {
     pub struct RioParams {
         /// Which packets are IN, within their profile.
         tag: RioTag = "dscp", source "the paper: a bit in the header, set at the edge; RFC 2474 made it the codepoint";
-        /// OUT packets are judged by the average of all packets (RIO-C), or of OUT packets alone (RIO-D).
+        /// Drop OUT packets by the average of all packets (RIO-C), instead of the average of OUT packets alone (RIO-D).
         coupled: bool = "true", source "Clark & Fang 1998";
-        /// Average of IN packets at which their random drops begin.
+        /// Average number of IN packets at which their random drops begin.
         min_in: Packets = "40p", range "1p".., source "Clark & Fang 1998 as cited, unchecked";
-        /// Average of IN packets from which all of them are dropped.
+        /// Average number of IN packets from which all of them are dropped.
         max_in: Packets = "70p", range "1p".., source "Clark & Fang 1998 as cited, unchecked";
         /// Drop probability of IN packets at `max_in`.
         probability_in: f64 = "0.02", range "0".."1", source "Clark & Fang 1998 as cited, unchecked",
             acts "the average of IN packets is between its thresholds";
-        /// Average at which random drops of OUT packets begin.
+        /// Average number of packets at which random drops of OUT packets begin.
         min_out: Packets = "10p", range "1p".., source "Clark & Fang 1998 as cited, unchecked";
-        /// Average from which all OUT packets are dropped.
+        /// Average number of packets from which all OUT packets are dropped.
         max_out: Packets = "30p", range "1p".., source "Clark & Fang 1998 as cited, unchecked";
         /// Drop probability of OUT packets at `max_out`.
         probability_out: f64 = "0.2", range "0".."1", source "Clark & Fang 1998 as cited, unchecked";
-        /// Weight of the queue in its averages.
+        /// Weight of the current queue length in the averages.
         weight: f64 = "0.002", range "0".."1", source "Floyd & Jacobson 1993: w_q 0.002";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "100p", range "1p".., source "the paper gives none; as red";
-        /// Size of a usual packet, for idle times.
+        /// Mean packet size, to update the average after idle times.
         avpkt: Bytes = "500B", range "1B".., source "ns-2.35 ns-default.tcl: mean_pktsize_ 500; the paper leaves it open";
         /// Let at least 1/p packets pass between drops.
         wait: bool = "false", source "Floyd & Jacobson 1993";
@@ -155,12 +155,8 @@ struct Average {
 impl Entry for Rio {
     const NAME: &'static str = "rio";
     const TITLE: &'static str = "RIO";
-    const ABOUT: &'static str = "Random early detection with IN and OUT. Senders have a profile; a marker at the edge tags the \
-        packets that keep it IN and the others OUT. RIO is two REDs over one queue: IN packets are dropped by the average of \
-        the IN packets that wait, OUT packets by the average of all, at lower thresholds and with a higher probability. With \
-        `coupled=false` (RIO-D) OUT packets are dropped by their own average.\n\n\
-        Expect OUT packets to bear the congestion as long as IN packets alone fit the link. Without tags RIO is a RED with \
-        the thresholds of OUT packets; in dialect `ns2` it is a DropTail then, since its averages move on IN arrivals only.";
+    const ABOUT: &'static str = "Random early detection with IN and OUT packets. Senders have a profile. A marker at the edge tags packets within the profile as IN, and the others as OUT. RIO applies two REDs to one queue: the average number of queued IN packets determines the drops of IN packets; the average of all queued packets determines the drops of OUT packets, with lower thresholds and a higher probability. With `coupled=false` (RIO-D), OUT packets are dropped by their own average.\n\n\
+        Expect only OUT packets to be dropped as long as the IN packets fit the link. Without tags, RIO is a RED with the thresholds of OUT packets; in dialect `ns2` it is then a DropTail, because its averages move only when IN packets arrive.";
     type Params = RioParams;
 
     fn build(params: RioParams, _: &BuildContext) -> Result<Self, SpecError> {

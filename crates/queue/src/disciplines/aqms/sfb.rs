@@ -1,9 +1,9 @@
 //! SFB: stochastic fair BLUE.
 //!
 //! Sources: Feng, Kandlur, Saha and Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness" (INFOCOM
-//! 2001), figure of the algorithm and settings of the simulations (dialect paper; recalled and taken from restatements, the paper was
-//! not at hand; steps and times are those of the authors' ns code as the header of XNU's classq_sfb.c quotes them); Linux 6.1
-//! net/sched/sch_sfb.c and iproute2's tc/q_sfb.c (dialect linux).
+//! 2001), figure of the algorithm and settings of the simulations (dialect paper; recalled and taken from restatements,
+//! the paper was not available; steps and times are those of the authors' ns code as the header of XNU's classq_sfb.c
+//! quotes them); Linux 6.1 net/sched/sch_sfb.c and iproute2's tc/q_sfb.c (dialect linux).
 //!
 //! There are `levels` rows of `buckets` bins; a flow belongs to one bin in each, by independent hashes. Each bin is a small
 //! BLUE: its probability grows while it is full and shrinks while it is empty. A packet is dropped (or marked) with the least of
@@ -44,42 +44,43 @@ use std::collections::VecDeque;
 params! {
     /// Stochastic fair BLUE: isolates flows that do not respond, with a few bins for all flows.
     pub struct SfbParams {
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "200kB", range "1p".., source "Feng et al. 2001: 200 kB in the simulations (recalled)";
-        /// Rows of bins.
+        /// Number of rows of bins.
         levels: u32 = "2", range "1".."16", source "Feng et al. 2001: L 2 in the simulations";
-        /// Bins in a row.
+        /// Number of bins in a row.
         buckets: u32 = "23", range "1".."65536", source "Feng et al. 2001: N 23 in the simulations";
-        /// Packets in a full bin.
+        /// Number of packets at which a bin is full.
         bin_size: Packets = "13p", range "1p".."65535p", source "Feng et al. 2001: 1.5 / N of the buffer, 13 in the simulations (recalled)";
-        /// A packet is dropped when the least full of its bins has this number of packets; dialect linux.
+        /// A packet is dropped when the emptiest of its bins has this number of packets; dialect linux.
         max: Option<Packets> = "none", range "1p".."65535p", source "sch_sfb.c has it alone";
-        /// What the probability of a full bin grows by.
+        /// Step by which the probability of a full bin grows.
         increment: f64 = "0.005", range "0".."1", source "the authors' ns code as XNU's classq_sfb.c quotes it";
-        /// What the probability of an empty bin shrinks by.
+        /// Step by which the probability of an empty bin shrinks.
         decrement: f64 = "0.001", range "0".."1", source "the authors' ns code as XNU's classq_sfb.c quotes it";
-        /// More than this lies between changes of a bin's probability; `none` for changes with every packet.
+        /// A bin's probability changes only if its last change was longer ago than this. With `none`, it changes with
+        /// every packet.
         hold: Option<Span> = "10ms", range "0s".."1000s", source "the authors' ns code as XNU's classq_sfb.c quotes it: 10 to 50 ms",
             acts "a bin would change twice within it";
-        /// Time between packets of flows that do not respond; dialect paper.
+        /// Time between packets of unresponsive flows; dialect paper.
         boxtime: Option<Span> = "50ms", range "0s".."1000s", source "the authors' ns code as XNU's classq_sfb.c quotes it: 50 to 100 ms",
             acts "a flow does not respond, and its bins stay full";
-        /// Packets a second for flows that do not respond; dialect linux.
+        /// Packets per second for unresponsive flows; dialect linux.
         penalty_rate: Option<u32> = "none", source "sch_sfb.c has it alone",
             acts "a flow does not respond, and its bins stay full";
-        /// Packets of such flows that may follow each other; dialect linux.
+        /// Burst, in packets, for unresponsive flows; dialect linux.
         penalty_burst: Option<Packets> = "none", source "sch_sfb.c has it alone",
             acts "a flow does not respond, and its bins stay full";
-        /// Time after which the hashes change; `none` for never.
+        /// Time after which the hashes change. `none` is never.
         rehash: Option<Span> = "none", range "1ms".., source "Feng et al. 2001: moving hashes are an option",
             acts "the run is longer";
-        /// How long before that the new bins learn of flows that do not respond.
+        /// Time before a change of the hashes in which the new bins learn the unresponsive flows.
         warmup: Span = "1s", range "0s".., source "Feng et al. 2001 leave it open",
             where rehash not "none",
             acts "hashes change while a flow does not respond";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Feng et al. 2001: marks or drops";
-        /// With `ecn`, the probability above which capable packets are dropped too.
+        /// With `ecn`, the probability above which ECN-capable packets are also dropped.
         mark_p: f64 = "1", range "0".."1", source "Feng et al. 2001: at 1 the flow is limited in rate",
             where ecn is "true",
             acts "the probability of a bin is above it";
@@ -183,7 +184,7 @@ struct Still {
 /// How the probability of a bin changes.
 #[derive(Clone, Copy)]
 struct Steps {
-    /// Packets in a full bin.
+    /// Number of packets at which a bin is full.
     full: u64,
     /// Least time between changes of a bin.
     rest: Span,
@@ -211,13 +212,8 @@ struct Counted {
 impl Entry for Sfb {
     const NAME: &'static str = "sfb";
     const TITLE: &'static str = "SFB";
-    const ABOUT: &'static str = "Stochastic fair BLUE. A few rows of bins, each a BLUE with a probability of its own; a flow \
-        belongs to one bin of each row, by hash, and its packets are dropped (or marked) with the least of the probabilities of \
-        its bins. A flow that does not respond to drops brings all its bins to probability 1 and is limited in rate; a flow that \
-        shares some of its bins has another that it keeps to itself.\n\n\
-        Expect a source that does not respond to be held down to its penalty, and responsive flows to share what is left as under \
-        BLUE: fairness is not the aim. It is as slow as BLUE: with Linux's steps of 1/2000 a source at twice the rate needs some \
-        thousand packets to be found.";
+    const ABOUT: &'static str = "Stochastic fair BLUE. A few rows hold bins, and each bin is a BLUE with its own probability. A hash assigns each flow to one bin per row. Its packets are dropped (or marked) with the smallest probability among its bins. An unresponsive flow drives all its bins to probability 1 and is then limited in rate. A responsive flow that shares some of its bins with it usually has another bin to itself.\n\n\
+        Expect an unresponsive source to be limited to the penalty rate, and responsive flows to share the rest as under BLUE; fairness is not a goal. SFB is as slow as BLUE: with Linux's steps of 1/2000, it takes some thousand packets to detect a source at twice the rate.";
     type Params = SfbParams;
 
     fn build(params: SfbParams, cx: &BuildContext) -> Result<Self, SpecError> {

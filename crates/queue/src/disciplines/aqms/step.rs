@@ -31,21 +31,21 @@ choice! {
 params! {
     /// Step or ramp: marks ECN-capable packets above a threshold of length or delay.
     pub struct StepParams {
-        /// What the threshold is compared with.
+        /// Quantity that is compared with the threshold.
         by: Measure = "backlog", source "RFC 8257, section 3.1: on arrival, by the instantaneous queue";
-        /// Length of the queue above which packets are marked.
+        /// Queue length above which packets are marked.
         threshold: Limit = "20p", range "0p".., source "Alizadeh et al. 2010: K 20 packets at 1 Gbps, 65 at 10 Gbps",
             where by is "backlog";
-        /// Upper end of a ramp that begins at `threshold`; `none` for a step.
+        /// Upper end of a ramp that starts at `threshold`. `none` is a step.
         threshold_max: Option<Limit> = "none", range "0p".., source "RFC 8257: a step",
             where by is "backlog";
         /// Delay above which packets are marked.
         target: Span = "1ms", range "0s".."10s", source "sch_dualpi2.c: step 1 ms",
             where by is "sojourn";
-        /// Width of a ramp that begins at `target`; zero for a step.
+        /// Width of a ramp that starts at `target`. Zero is a step.
         range: Span = "0s", range "0s".."10s", source "sch_dualpi2.c: a step",
             where by is "sojourn";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "1000p", range "1p".., source "the RFCs leave it open";
     }
     dialects Dialect {
@@ -87,11 +87,8 @@ impl Entry for Step {
     const ALIASES: &'static [&'static str] = &["ramp"];
     const TITLE: &'static str = "Step marking";
     const MARKS: bool = true;
-    const ABOUT: &'static str = "Marks ECN-capable packets above a threshold: every one (a step) or ever more up to an upper end (a ramp). \
-        The threshold is a length on arrival, as DCTCP's K, or a delay when the packet leaves, as in the L4S queue. Packets that are \
-        not ECN-capable are not touched, and only a full queue drops.\n\n\
-        Expect a queue that stands at the threshold under DCTCP or another scalable congestion control, and a queue that fills up to \
-        `limit` under everything else.";
+    const ABOUT: &'static str = "Marks ECN-capable packets above a threshold: all of them (a step), or a share that grows up to an upper end (a ramp). The threshold is a queue length on arrival, as DCTCP's K, or a delay when the packet leaves, as in the L4S queue. Other packets are never marked, and packets are dropped only when the queue is full.\n\n\
+        Expect a queue near the threshold under DCTCP or another scalable congestion control, and a queue that fills up to `limit` under all other traffic.";
     type Params = StepParams;
 
     fn build(params: StepParams, _: &BuildContext) -> Result<Self, SpecError> {

@@ -33,7 +33,7 @@ use sojourn_units::{
 };
 
 choice! {
-    /// What makes the class of a packet.
+    /// Property that determines the class of a packet.
     pub enum WredClass {
         /// IP precedence: the upper three bits of the codepoint.
         Precedence = "precedence",
@@ -109,27 +109,27 @@ impl ParamValue for Probabilities {
 params! {
     /// Random early detection with thresholds for each class of packets.
     pub struct WredParams {
-        /// What makes the class of a packet.
+        /// Property that determines the class of a packet.
         class: WredClass = "precedence", source "Cisco IOS: random-detect uses the IP precedence";
-        /// Average queue at which random drops begin, for each class; the last is that of all others.
+        /// Average queue length at which random drops begin, for each class. The last applies to all further classes.
         min: Levels = "20p:22p:24p:26p:28p:31p:33p:35p", source "Cisco IOS random-detect precedence: (8 + precedence) / 16 of the greatest, of 40";
-        /// Average queue beyond which all packets are dropped, for each class.
+        /// Average queue length above which all packets are dropped, for each class.
         max: Levels = "40p", source "Cisco IOS random-detect precedence: from the output buffers, 40 on a FIFO interface";
         /// Drop probability at `max`, for each class.
         probability: Probabilities = "0.1", source "Cisco IOS random-detect precedence: mark probability denominator 10";
-        /// Weight of the queue in its average; `none` as tc sets it from `burst`, dialect linux.
+        /// Weight of the current queue length in the average. With `none`, tc's weight from `burst`; dialect linux.
         weight: Option<f64> = "0.001953125", range "0".."1", source "Cisco IOS random-detect exponential-weighting-constant: 9";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "64p", range "1p".., source "Cisco IOS queue-limit of a class: 64 packets, unchecked";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Cisco IOS: random-detect ecn is another command";
-        /// With `ecn`, drop all packets beyond `max`, ECN-capable ones too.
+        /// With `ecn`, drop all packets above `max`, including ECN-capable ones.
         harddrop: bool = "true", source "Cisco IOS, WRED - Explicit Congestion Notification: beyond the greatest threshold packets are dropped",
             where ecn is "true";
-        /// Size of a usual packet: for idle times, and in dialect linux where packets are converted to bytes.
+        /// Mean packet size, for idle times and, in dialect linux, to convert packets to bytes.
         avpkt: Bytes = "1000B", range "1B".., source "tc: the examples; it has no default",
             acts "the link is idle, or packets are converted to bytes";
-        /// Rate for idle times; `none` for the rate of the link.
+        /// Rate for updating the average after idle times. `none` is the rate of the link.
         bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link",
             acts "the link is idle";
     }
@@ -206,12 +206,8 @@ impl Entry for Wred {
     const NAME: &'static str = "wred";
     const ALIASES: &'static [&'static str] = &["gred"];
     const TITLE: &'static str = "WRED";
-    const ABOUT: &'static str = "Weighted random early detection. One queue has one average; each class of packets, by IP \
-        precedence or otherwise, has thresholds and a max_p of its own. `min=20p:30p` gives class 0 the \
-        threshold 20 and all others 30.\n\n\
-        Expect packets of low precedence to be dropped first: with thresholds far enough apart a higher class loses nothing \
-        until the lower ones have given way. Cisco's defaults lie close together, so that classes lose in much the same \
-        proportion.";
+    const ABOUT: &'static str = "Weighted random early detection. The queue has one average. Each class of packets, by IP precedence or another property, has its own thresholds and max_p. `min=20p:30p` gives class 0 the threshold 20 and all others 30.\n\n\
+        Expect packets of low precedence to be dropped first. If the thresholds are far enough apart, a higher class loses no packets until the lower classes have backed off. Cisco's defaults are close together, so all classes lose similar shares.";
     type Params = WredParams;
 
     fn build(params: WredParams, _: &BuildContext) -> Result<Self, SpecError> {

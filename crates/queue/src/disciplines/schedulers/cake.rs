@@ -67,13 +67,13 @@ choice! {
 }
 
 choice! {
-    /// What is done to ACKs.
+    /// Which redundant ACKs are dropped.
     pub enum CakeAckFilter {
         /// Nothing.
         NoAckFilter = "no",
-        /// Superfluous ones are dropped, except for one in a queue.
+        /// All redundant ACKs except one per queue.
         Conservative = "conservative",
-        /// All superfluous ones are dropped.
+        /// All redundant ACKs.
         Aggressive = "aggressive",
     }
 }
@@ -81,36 +81,37 @@ choice! {
 params! {
     /// CAKE: a shaper with fair queueing, tins by DSCP, and an AQM in each queue.
     pub struct CakeParams {
-        /// Rate of the shaper; none leaves the rate to the link.
+        /// Rate of the shaper. With none, the link's rate applies.
         bandwidth: Option<Rate> = "none", range "512bps".., source "sch_cake.c: cake_init; no less than 64 bytes a second";
         /// Tins.
         tins: CakeTins = "diffserv3", source "sch_cake.c: cake_init",
             acts "packets have codepoints that it puts elsewhere";
-        /// Between what capacity is shared.
+        /// Parties that share the capacity fairly.
         isolation: CakeIsolation = "triple-isolate", source "sch_cake.c: cake_init";
         /// CoDel's interval: tc's rtt.
         interval: Span = "100ms", range "1us".."100s", source "sch_cake.c: cake_init";
-        /// CoDel's target, at least what 1.5 full packets take at the rate of the tin.
+        /// CoDel's target. It is at least the time of 1.5 full packets at the rate of the tin.
         target: Span = "5ms", range "1us".."100s", source "sch_cake.c: cake_init";
         /// A full packet.
         mtu: Bytes = "1514B", range "1B".."64kB", source "sch_cake.c: psched_mtu, MTU and Ethernet header",
             acts "the rate of a tin is so low that 1.5 of it take longer than `target`";
-        /// What may wait at most, in bytes of memory as the kernel counts them, or in packets: tc's memlimit; none for four times what the bandwidth gives in an interval, from 4 MiB to 10240 full packets.
+        /// Maximum queue length, in bytes of memory as the kernel counts them (tc's memlimit), or in packets. With
+        /// none: four times the bandwidth over an interval, from 4 MiB to 10240 full packets.
         limit: Option<Limit> = "none", range "1p".., source "sch_cake.c: cake_reconfigure";
         /// Bytes that the link layer adds to each packet.
         overhead: u32 = "0", range "0".."256", source "sch_cake.c: raw by default";
-        /// Least size of a packet with its overhead.
+        /// Minimum size of a packet including its overhead.
         mpu: u32 = "0", range "0".."256", source "sch_cake.c: cake_init";
-        /// What the link layer makes of packets.
+        /// Framing of packets by the link layer.
         framing: CakeFraming = "noatm", source "sch_cake.c: cake_init";
-        /// What is done to ACKs.
+        /// Which redundant ACKs are dropped.
         ack_filter: CakeAckFilter = "no", source "sch_cake.c: cake_init",
             acts "acknowledgements wait";
-        /// Dropped packets count for the shaper too: the bottleneck is before this queue.
+        /// Count dropped packets in the shaper, too, because the bottleneck is upstream of this queue.
         ingress: bool = "false", source "sch_cake.c: cake_init";
-        /// The DSCP of packets is set to zero.
+        /// Set the DSCP of packets to zero.
         wash: bool = "false", source "sch_cake.c: cake_init";
-        /// The hash has another key in every replication.
+        /// Use a different hash key in every replication.
         perturb: bool = "false", source "sch_cake.c: the kernel's hash has a random key; here collisions are the same in all replications unless asked",
             acts "flows share a queue by their hash";
     }
@@ -222,14 +223,8 @@ impl Entry<NestingContext> for Cake {
     const TITLE: &'static str = "CAKE";
     const MARKS: bool = true;
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Shaper, priority tins, flow and host fairness and the AQM COBALT in one discipline, for the bottleneck of a home. \
-        `cake bandwidth=20Mbps` shapes without a burst to 20 Mbps; without `bandwidth` the link's own rate is the bottleneck. \
-        Flows that send little go first, bulk flows share equally between hosts and then between the flows of a host, and COBALT \
-        keeps each queue short. DSCPs choose among `tins`. `overhead`, `mpu` and `framing` account for what a DSL or cable link \
-        adds to packets. `ack_filter` thins ACKs out where the way back is slow.\n\n\
-        Expect sojourn times of a few milliseconds for bulk flows and next to none for sparse ones, whatever the \
-        number of flows; and unresponsive flows confined to their own queue, whose losses BLUE takes over when the \
-        limit is reached.";
+    const ABOUT: &'static str = "CAKE combines a shaper, priority tins, fairness between flows and hosts, and the AQM COBALT, for the bottleneck of a home network. `cake bandwidth=20Mbps` shapes to 20 Mbps without bursts; without `bandwidth`, the link's own rate is the bottleneck. Sparse flows go first. Bulk flows share the link equally between hosts, and then between the flows of a host. COBALT keeps each queue short. DSCPs select among `tins`. `overhead`, `mpu` and `framing` account for the bytes that a DSL or cable link adds to packets. `ack_filter` drops redundant ACKs, for slow reverse links.\n\n\
+        Expect sojourn times of a few milliseconds for bulk flows and close to zero for sparse ones, for any number of flows. Unresponsive flows only fill their own queue; BLUE drops their packets once the limit is reached.";
     type Params = CakeParams;
 
     fn build(params: CakeParams, cx: &NestingContext) -> Result<Self, SpecError> {

@@ -10,7 +10,7 @@
 //! that came last is dropped (McKenney's buffer stealing, which it cites), length is in the unit of the limit, and of
 //! equally long queues the one seen first is taken. A queue emptied by such drops stays in the list until its turn.
 //!
-//! Where dialects leave the paper, `ns2` as ns-2.35's drr.cc and `linux` as net/sched/sch_drr.c:
+//! Differences of dialects from the paper; `ns2` follows ns-2.35's drr.cc, `linux` follows net/sched/sch_drr.c:
 //!
 //! | | paper | ns2 | linux |
 //! |---|---|---|---|
@@ -52,24 +52,24 @@ choice! {
 params! {
     /// Deficit round robin: queues take turns, each sends a quantum of bytes in its turn.
     pub struct DrrParams {
-        /// Bytes that a queue may send in a turn, on average.
+        /// Bytes that a queue may send per turn, on average.
         quantum: Bytes = "1500B", range "1B".."100MB", source "the paper, section 3: at least the largest packet, for O(1) work";
         /// Which packets share a queue.
         classify: Classify = "flow", source "the paper, section 2: a flow is what is to be treated fairly";
-        /// Number of queues, shared by hash; none for one queue each.
+        /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "none", range "1".."1000000", source "the paper, section 4: analysis without collisions",
             acts "flows share a queue by their hash";
-        /// The hash has another key in every replication, so that no collision is there in all of them.
+        /// Use a different hash key in every replication, so that no two flows collide in all of them.
         perturb: bool = "false", source "the paper: one hash function",
             where buckets not "none",
             acts "flows share a queue by their hash";
-        /// What may wait at most over all queues.
+        /// Maximum total length of all queues.
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
-        /// What is dropped when the limit is reached.
+        /// Which packet is dropped when the limit is reached.
         drop: DrrDrop = "longest_tail", source "the paper, section 3: buffer stealing as in McKenney 1990",
             where limit not "none";
-        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as sfq; or one for each class, from class
-        /// 0 on, the last for all beyond.
+        /// Discipline of each queue: an AQM, or a scheduler with its own queues, such as sfq. A list gives one per
+        /// class, from class 0; the last applies to all further classes.
         each: Specs = "droptail limit=none", source "the paper: one limit over all queues";
     }
     dialects Dialect {
@@ -168,13 +168,8 @@ impl Entry<NestingContext> for Drr {
     const TITLE: &'static str = "DRR";
     const FAIR: bool = true;
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Deficit round robin. Each flow has a queue; queues take turns and send a `quantum` of bytes \
-        in a turn, what is too little for the next packet is kept for the next turn. When all queues together reach the \
-        limit, the longest one gives a packet up.\n\n\
-        Expect equal throughput for all backlogged flows whatever their packet sizes, within one quantum and the largest \
-        packet, and a short wait for a flow that sends less than its share. Each queue may have an AQM of its own, \
-        `drr each=(codel)`, or queues under a scheduler, `drr limit=none classify=dscp each=(sfq)`: the limit is then theirs, or that of \
-        `drop=arriving`.";
+    const ABOUT: &'static str = "Deficit round robin. Each flow has a queue. Queues take turns and send a `quantum` of bytes per turn; a remainder too small for the next packet is kept for the next turn. When all queues together reach the limit, the longest queue loses a packet.\n\n\
+        Expect equal throughput for all backlogged flows with any packet sizes, within one quantum and the largest packet, and a short wait for flows that send less than their share. Each queue can have its own AQM, as in `drr each=(codel)`, or a scheduler with queues, as in `drr limit=none classify=dscp each=(sfq)`. In the second case, use the limits of the inner queues, or `drop=arriving`.";
     type Params = DrrParams;
 
     fn build(params: DrrParams, cx: &NestingContext) -> Result<Self, SpecError> {

@@ -1,10 +1,11 @@
 //! DRR++: deficit round robin with latency-critical flows.
 //!
-//! Source: M. H. MacGregor and W. Shi, "Deficits for Bursty Latency-critical Flows: DRR++", ICON 2000. Only its abstract was at
-//! hand: DRR++ serves latency-critical flows before the others and holds each to its contract by the deficit of DRR, so that
-//! bursts are allowed for, where DRR+ (Shreedhar and Varghese) polices with a timer and demands smooth arrivals. No pseudo-code
-//! was found in public. What follows is the reading of those who took it up: Linux's sch_cake.c calls its flow isolation DRR++,
-//! and RFC 8290's lists of new and old queues are the same ([`crate::flow_queue`]). There is no oracle from the paper.
+//! Source: M. H. MacGregor and W. Shi, "Deficits for Bursty Latency-critical Flows: DRR++", ICON 2000. Only its
+//! abstract was available: DRR++ serves latency-critical flows before the others and holds each to its contract by the
+//! deficit of DRR, so that bursts are allowed for, where DRR+ (Shreedhar and Varghese) polices with a timer and demands
+//! smooth arrivals. No pseudo-code was found in public. What follows is the reading of those who took it up: Linux's
+//! sch_cake.c calls its flow isolation DRR++, and RFC 8290's lists of new and old queues are the same
+//! ([`crate::flow_queue`]). There is no oracle from the paper.
 //!
 //! * A flow that becomes active has credits of one quantum. A latency-critical one joins the queues that are served first, any
 //!   other one the end of the round.
@@ -67,20 +68,20 @@ impl ParamValue for Critical {
 params! {
     /// Deficit round robin that serves latency-critical flows first, as far as their deficits allow.
     pub struct DrrppParams {
-        /// Bytes that a queue may send in a turn, on average.
+        /// Bytes that a queue may send per turn, on average.
         quantum: Bytes = "1500B", range "1B".."100MB", source "as DRR: at least the largest packet";
-        /// DSCPs of latency-critical packets, with colons between, or all.
+        /// DSCPs of latency-critical packets, separated by colons, or all.
         critical: Critical = "46", source "RFC 3246: expedited forwarding; the paper has contracts";
         /// Which packets share a queue.
         classify: Classify = "flow", source "as DRR";
-        /// Number of queues, shared by hash; none for one queue each.
+        /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "none", range "1".."1000000", source "as DRR",
             acts "flows share a queue by their hash";
-        /// The hash has another key in every replication.
+        /// Use a different hash key in every replication.
         perturb: bool = "false", source "as DRR";
-        /// What may wait at most over all queues.
+        /// Maximum total length of all queues.
         limit: Limit = "1000p", range "1p".., source "the same as for other queues";
-        /// What manages each queue.
+        /// Discipline of each queue.
         each: Spec = "droptail limit=none", source "as DRR: one limit over all queues";
     }
     dialects Dialect {
@@ -98,12 +99,8 @@ impl Entry<NestingContext> for Drrpp {
     const NAME: &'static str = "drrpp";
     const TITLE: &'static str = "DRR++";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Deficit round robin with latency-critical flows. Each flow has a queue; queues take turns of a \
-        `quantum` of bytes. A latency-critical flow that becomes active is served before the round; once it has used its quantum \
-        up, it takes turns like the others.\n\n\
-        Expect next to no wait for latency-critical flows that send less than a quantum in a round, bursts included, and equal \
-        throughput for backlogged flows. Only the abstract of its paper was at hand, so this is a reading, taken from the \
-        schedulers that descend from it (FQ-CoDel, CAKE), and no oracle stands behind it.";
+    const ABOUT: &'static str = "Deficit round robin with latency-critical flows. Each flow has a queue; queues take turns of a `quantum` of bytes. A latency-critical flow that becomes active is served before the round. Once it has used up its quantum, it takes turns like the others.\n\n\
+        Expect almost no delay for latency-critical flows that send less than a quantum per round, bursts included, and equal throughput for backlogged flows. Only the abstract of the paper was available. This is an interpretation based on the schedulers that descend from it (FQ-CoDel, CAKE), and there is no reference implementation to test it against.";
     type Params = DrrppParams;
 
     fn build(params: DrrppParams, cx: &NestingContext) -> Result<Self, SpecError> {

@@ -7,7 +7,7 @@
 //! p' by the longer delay of the two heads; Classic packets are dropped or marked with p'^2, L4S packets marked with k p' or by their own AQM's
 //! probability, whichever is larger. Decisions are taken when a packet leaves.
 //!
-//! Where dialects differ:
+//! Differences between dialects:
 //!
 //! | | rfc9332 | linux |
 //! |---|---|---|
@@ -48,7 +48,7 @@ choice! {
     pub enum Capable {
         /// ECT(1) and CE.
         L4s = "l4s",
-        /// Every ECN-capable one.
+        /// Every ECN-capable packet.
         Any = "any",
     }
 }
@@ -58,7 +58,7 @@ choice! {
     pub enum Between {
         /// Weighted round robin by a credit in bytes.
         Wrr = "wrr",
-        /// The older head, the L4S queue's taken for older by `tshift`.
+        /// The queue with the older head. The L4S head counts as older by `tshift`.
         TimeShift = "time_shift",
     }
 }
@@ -66,41 +66,43 @@ choice! {
 params! {
     /// DualPI2: a short queue for L4S and a Classic queue, coupled so that their flows get about equal rates.
     pub struct DualPi2Params {
-        /// Delay of the Classic queue that is aimed at.
+        /// Target delay of the Classic queue.
         target: Span = "15ms", range "1us".."4s", source "RFC 9332, appendix A: target";
         /// Time between updates of the base probability.
         tupdate: Span = "15ms", range "1us".."10s", source "RFC 9332, appendix A: min(target, RTT_max / 3)";
-        /// What may wait at most in both queues; an arrival beyond it is dropped.
+        /// Maximum total length of both queues. Arrivals beyond it are dropped.
         limit: Limit = "10000p", range "1p".., source "sch_dualpi2.c; RFC 9332: 250 ms at the link's largest rate";
         /// Weight of the deviation from the target, per second.
         alpha: f64 = "0.15", range "0".."1000", source "RFC 9332, appendix A: 0.1 Tupdate / RTT_max^2, RTT_max 100 ms";
         /// Weight of the change of the delay, per second.
         beta: f64 = "3", range "0".."1000", source "RFC 9332, appendix A: 0.3 / RTT_max";
-        /// L4S packets are marked with this times the base probability.
+        /// Coupling factor: L4S packets are marked with this times the base probability.
         coupling: u32 = "2", range "1".."255", source "RFC 9332, appendix A: k 2";
-        /// Delay in the L4S queue up to which nothing is marked natively.
+        /// Delay in the L4S queue up to which the native AQM marks no packets.
         min_th: Span = "800us", range "0s".."4s", source "RFC 9332, appendix A: minTh",
             acts "packets wait about so long in the L4S queue";
         /// Width of the ramp above `min_th`; zero for a step.
         range: Span = "400us", range "0s".."4s", source "RFC 9332, appendix A: range",
             acts "packets wait about so long in the L4S queue";
-        /// Nothing is marked natively while at most this number of packets wait in the L4S queue; in dialect linux, while an arriving packet finds fewer there.
+        /// The native AQM marks no packets while at most this number of packets are in the L4S queue. In dialect linux:
+        /// while an arriving packet finds fewer there.
         th_len: u64 = "1", range "0".., source "RFC 9332, A.2: Th_len 1 packet";
         /// Which queue is served when both have packets.
         schedule: Between = "wrr", source "RFC 9332, A.2: a weighted scheduler is recommended";
         /// Weight of the Classic queue in percent.
         c_protection: u32 = "10", range "0".."100", source "sch_dualpi2.c: 10; RFC 9332, A.2: a small one, such as 1/16",
             where schedule is "wrr";
-        /// By how much the L4S head is taken for older.
+        /// Time by which the L4S head counts as older.
         tshift: Span = "50ms", range "0s".."10s", source "RFC 9332, A.2: for the public Internet",
             where schedule is "time_shift";
         /// Drop L4S packets under overload instead of letting the queue fill; dialect linux.
         drop_overload: bool = "true", source "RFC 9332, A.2";
-        /// Decide by the base probability when a packet comes instead of when it leaves; dialect linux.
+        /// Apply the base probability when a packet arrives instead of when it leaves; dialect linux.
         drop_early: bool = "false", source "RFC 9332, appendix A: at dequeue";
-        /// Which packets go to the L4S queue; any in dialect linux.
+        /// Which packets go to the L4S queue. `any` needs dialect linux.
         ect: Capable = "l4s", source "RFC 9331 section 5.1: ECT(1) and CE";
-        /// Memory that waiting packets may take, as Linux's allocator counts it; dialect linux, where none is 3028 bytes for each packet of the limit.
+        /// Maximum memory of queued packets, as Linux's allocator counts it; dialect linux. With none: 3028 bytes for
+        /// each packet of the limit.
         memory_limit: Option<Bytes> = "none", range "1kB".., source "RFC 9332 gives none; sch_dualpi2.c: get_memory_limit";
     }
     dialects Dialect {
@@ -166,13 +168,8 @@ impl Entry<NestingContext> for DualPi2 {
     const NAME: &'static str = "dualpi2";
     const TITLE: &'static str = "DualPI2";
     const MARKS: bool = true;
-    const ABOUT: &'static str = "DualPI2, the coupled dual queue of L4S. ECT(1) and CE packets have a queue of their own, which is served \
-        nearly always first and marks from about a millisecond of delay on; all others go to a Classic queue that PI2 holds at \
-        `target`. L4S packets are also marked with twice the square root of the Classic drop probability, so that a scalable and a Classic \
-        flow get about equal rates.\n\n\
-        Expect delays below a millisecond or two for scalable congestion control (Prague), and `target` for Reno and CUBIC beside it. \
-        Bursty arrivals are marked too much and leave the link partly idle; at rates so low that a packet takes a millisecond the native \
-        threshold must be raised. An L4S flow that does not respond is met by drops only once the base probability is 1/2.";
+    const ABOUT: &'static str = "DualPI2 is the coupled dual queue of L4S. ECT(1) and CE packets have their own queue, which is nearly always served first and marks packets above about a millisecond of delay. All other packets go to a Classic queue, whose delay PI2 keeps at `target`. L4S packets are also marked with twice the square root of the Classic drop probability, so that a scalable flow and a Classic flow get about equal rates.\n\n\
+        Expect delays below a millisecond or two for scalable congestion control (Prague), and `target` for Reno and CUBIC on the same link. Bursty arrivals are marked too often and leave the link partly idle. At rates so low that a packet takes a millisecond, raise the native threshold. An unresponsive L4S flow gets drops only once the base probability is 1/2.";
     type Params = DualPi2Params;
 
     fn build(params: DualPi2Params, _: &NestingContext) -> Result<Self, SpecError> {

@@ -21,41 +21,43 @@ use sojourn_units::{Bytes, Limit, Span, params};
 params! {
     /// Flow queueing with COBALT: a queue for each flow, sparse flows first, COBALT in each queue.
     pub struct FqCobaltParams {
-        /// Standing sojourn time in a queue that is acceptable.
+        /// Acceptable standing sojourn time in each queue.
         target: Span = "5ms", range "1us".."1s", source "ns-3.44 fq-cobalt-queue-disc.cc: Target";
-        /// About the largest usual round trip: the time to the first signal.
+        /// Time until the first signal. Set it to about the largest common round trip time.
         interval: Span = "100ms", range "10us".."4s", source "ns-3.44 fq-cobalt-queue-disc.cc: Interval";
-        /// What may wait at most over all queues.
+        /// Maximum total length of all queues.
         limit: Limit = "10240p", range "1p".., source "ns-3.44 fq-cobalt-queue-disc.cc: MaxSize";
-        /// Bytes that a queue may send in a turn.
+        /// Bytes that a queue may send per turn.
         quantum: Bytes = "1500B", range "1B".."100MB", source "ns-3.44 fq-cobalt-queue-disc.cc: the MTU of the device";
-        /// Number of queues, shared by hash; none for one queue each.
+        /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "1024", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: Flows";
-        /// The hash has another key in every replication.
+        /// Use a different hash key in every replication.
         perturb: bool = "false", source "ns-3.44 fq-cobalt-queue-disc.cc: Perturbation 0",
             where buckets not "none",
             acts "flows share a queue by their hash";
-        /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
+        /// Queues per set in ns-3's set-associative hash (8 in ns-3). A flow takes the first queue of its set that is
+        /// its own or idle. With none, the hash is plain; dialect ns3.
         ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: EnableSetAssociativeHash, off",
             acts "flows share a queue by their hash";
         /// Which packets share a queue.
         classify: Classify = "flow", source "ns-3.44: the 5-tuple";
         /// Mark ECN-capable packets instead of dropping them when a signal is due.
         ecn: bool = "true", source "ns-3.44 fq-cobalt-queue-disc.cc: UseEcn";
-        /// BLUE drops ECN-capable packets too; if not, it marks them.
+        /// BLUE drops ECN-capable packets, too. Otherwise it marks them.
         harddrop: bool = "true", source "ns-3.44 cobalt-queue-disc.cc: BLUE marks nothing",
             where ecn is "true";
-        /// What BLUE's probability grows by.
+        /// Step by which BLUE's probability grows.
         increment: f64 = "0.00390625", range "0".."1", source "ns-3.44 fq-cobalt-queue-disc.cc: Increment 1/256";
-        /// What BLUE's probability shrinks by.
+        /// Step by which BLUE's probability shrinks.
         decrement: f64 = "0.000244140625", range "0".."1", source "ns-3.44 fq-cobalt-queue-disc.cc: Decrement 1/4096";
-        /// A wait above this raises BLUE's probability too.
+        /// Sojourn time above which BLUE's probability also grows.
         blue_threshold: Option<Span> = "400ms", source "ns-3.44 fq-cobalt-queue-disc.cc: BlueThreshold";
         /// Mark every ECN-capable packet that waited longer than this.
         ce_threshold: Option<Span> = "none", source "ns-3.44 fq-cobalt-queue-disc.cc: CeThreshold, never";
-        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
+        /// L4S mode of ns-3. Packets with ECT(1) or CE are dropped only at the limit, and CoDel does not count them.
+        /// `ce_threshold` marks only these packets; dialect ns3.
         l4s: bool = "false", source "ns-3.44 fq-cobalt-queue-disc.cc: UseL4s";
-        /// Packets dropped at most when the limit is exceeded.
+        /// Maximum number of packets to drop when the limit is exceeded.
         drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: DropBatchSize",
             acts "the limit is reached, and half of the longest queue is more";
     }
@@ -74,11 +76,8 @@ impl Entry<NestingContext> for FqCobalt {
     const NAME: &'static str = "fq_cobalt";
     const TITLE: &'static str = "FQ-COBALT";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Flow queueing with COBALT. Each flow has a queue with a COBALT of its own, CoDel and BLUE side by \
-        side. Queues take turns of a `quantum` of bytes; a flow that had nothing waiting goes before those that have.\n\n\
-        Expect what FQ-CoDel does under TCP. A flow that does not respond is brought down by BLUE once it has waited longer \
-        than `blue_threshold`, where FQ-CoDel lets its queue grow to the limit. It is ns-3's, and no pseudo-code of it is public, \
-        so no oracle stands behind it beyond those of its parts.";
+    const ABOUT: &'static str = "Flow queueing with COBALT. Each flow has a queue with its own COBALT, a combination of CoDel and BLUE. Queues take turns of a `quantum` of bytes. A flow whose queue was empty goes before backlogged flows.\n\n\
+        Expect the behaviour of FQ-CoDel under TCP. BLUE limits an unresponsive flow once its packets wait longer than `blue_threshold`, while FQ-CoDel lets its queue grow to the limit. The algorithm comes from ns-3 and has no public pseudo-code, so only its parts are tested against reference implementations.";
     type Params = FqCobaltParams;
 
     fn build(params: FqCobaltParams, cx: &NestingContext) -> Result<Self, SpecError> {

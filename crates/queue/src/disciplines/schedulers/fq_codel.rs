@@ -10,7 +10,7 @@
 //! seen first loses; packets dropped so change nothing in CoDel's state. Credits are used up at zero (section 3; section 4.2 says
 //! negative).
 //!
-//! Where dialects leave the RFC:
+//! Differences of dialects from the RFC:
 //!
 //! | | rfc8290 | linux | ns3 |
 //! |---|---|---|---|
@@ -39,21 +39,22 @@ use sojourn_units::{Bytes, Limit, Packets, Span, params};
 params! {
     /// Flow queueing with CoDel: a queue for each flow, sparse flows first, CoDel in each queue.
     pub struct FqCodelParams {
-        /// Standing sojourn time in a queue that is acceptable.
+        /// Acceptable standing sojourn time in each queue.
         target: Span = "5ms", range "1us".."10s", source "RFC 8290 section 5.2.2";
         /// Time for which the sojourn time must stay at or above the target before a packet is dropped.
         interval: Span = "100ms", range "10us".."100s", source "RFC 8290 section 5.2.1";
-        /// What may wait at most over all queues.
+        /// Maximum total length of all queues.
         limit: Limit = "10240p", range "1p".., source "RFC 8290 section 5.2.3";
-        /// Bytes that a queue may send in a turn.
+        /// Bytes that a queue may send per turn.
         quantum: Bytes = "1514B", range "1B".."100MB", source "RFC 8290 section 5.2.4: the MTU and the Ethernet header";
-        /// Number of queues, shared by hash; none for one queue each.
+        /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "1024", range "1".."1000000", source "RFC 8290 section 5.2.5";
-        /// The hash has another key in every replication.
+        /// Use a different hash key in every replication.
         perturb: bool = "true", source "RFC 8290 section 4.1: salted by a random value at initialisation",
             where buckets not "none",
             acts "flows share a queue by their hash";
-        /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
+        /// Queues per set in ns-3's set-associative hash (8 in ns-3). A flow takes the first queue of its set that is
+        /// its own or idle. With none, the hash is plain; dialect ns3.
         ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-codel-queue-disc.cc: EnableSetAssociativeHash, off",
             acts "flows share a queue by their hash";
         /// Which packets share a queue.
@@ -62,19 +63,20 @@ params! {
         ecn: bool = "true", source "RFC 8290 section 5.2.6";
         /// Mark every ECN-capable packet that waited longer than this; dialects linux and ns3.
         ce_threshold: Option<Span> = "none", source "RFC 8290 section 5.2.7: disabled by default";
-        /// `ce_threshold` marks only packets whose traffic class (DSCP and ECN), masked, is this; dialect linux.
+        /// `ce_threshold` marks only packets whose masked traffic class (DSCP and ECN) has this value; dialect linux.
         ce_threshold_selector: u32 = "0", range "0".."255", source "Linux codel.h: codel_params_init";
         /// The mask for `ce_threshold_selector`: 3 for the ECN bits; dialect linux.
         ce_threshold_mask: u32 = "0", range "0".."255", source "Linux codel.h: codel_params_init, every packet";
-        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
+        /// L4S mode of ns-3. Packets with ECT(1) or CE are dropped only at the limit, and CoDel does not count them.
+        /// `ce_threshold` marks only these packets; dialect ns3.
         l4s: bool = "false", source "ns-3.44 fq-codel-queue-disc.cc: UseL4s";
-        /// Packets dropped at most when the limit is exceeded.
+        /// Maximum number of packets to drop when the limit is exceeded.
         drop_batch: u32 = "64", range "1".."1000000", source "RFC 8290 section 4.1: up to 64",
             acts "the limit is reached, and half of the longest queue is more";
-        /// Memory that waiting packets may take, as Linux's allocator counts it; dialect linux.
+        /// Maximum memory of queued packets, as Linux's allocator counts it; dialect linux.
         memory_limit: Option<Bytes> = "none", range "1kB".., source "RFC 8290 gives none",
             acts "so much waits";
-        /// CoDel drops no packet when so much or less is left (in dialect ns3: less).
+        /// CoDel drops no packet if at most this many bytes remain (in dialect ns3, fewer).
         mtu: Bytes = "1500B", range "1B".., source "RFC 8289 section 5.3 lists 512 and advises the MTU of the interface; Ethernet's",
             acts "so little is left in the queue when a packet is due to be dropped";
     }
@@ -103,12 +105,8 @@ impl Entry<NestingContext> for FqCodel {
     const NAME: &'static str = "fq_codel";
     const TITLE: &'static str = "FQ-CoDel";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Flow queueing with CoDel. Each flow has a queue with a CoDel of its own. Queues take turns of a \
-        `quantum` of bytes; a flow that had nothing waiting goes before those that have. When all queues together exceed the \
-        limit, the one with the most bytes loses half of its packets.\n\n\
-        Expect equal throughput for backlogged flows, next to no wait for flows that send less than their share, a wait near \
-        `target` within each queue of long TCP flows, and long queues only for flows that do not respond. With ECN an \
-        unresponsive flow is marked, not dropped, until the limit is reached.";
+    const ABOUT: &'static str = "Flow queueing with CoDel. Each flow has a queue with its own CoDel. Queues take turns of a `quantum` of bytes. A flow whose queue was empty goes before backlogged flows. When all queues together exceed the limit, the queue with the most bytes loses half of its packets.\n\n\
+        Expect equal throughput for backlogged flows and almost no delay for flows that send less than their share. The delay of long TCP flows is near `target` in each queue; only unresponsive flows have long queues. With ECN, packets of an unresponsive flow are marked, not dropped, until the limit is reached.";
     type Params = FqCodelParams;
 
     fn build(params: FqCodelParams, cx: &NestingContext) -> Result<Self, SpecError> {

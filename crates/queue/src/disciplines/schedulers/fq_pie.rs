@@ -7,7 +7,7 @@
 //! probability of a flow that left with a long wait goes on growing; the draft leaves that open ("may use the queue delay value
 //! from the most recently dequeued packet"), and Linux sets it to zero.
 //!
-//! Where dialects leave the draft:
+//! Differences of dialects from the draft:
 //!
 //! | | draft | linux | ns3 |
 //! |---|---|---|---|
@@ -35,21 +35,22 @@ use sojourn_units::{Bytes, Limit, Packets, Span, params};
 params! {
     /// Flow queueing with PIE: a queue for each flow, sparse flows first, PIE in each queue.
     pub struct FqPieParams {
-        /// Delay of a queue that is aimed at.
+        /// Target delay of each queue.
         target: Span = "15ms", range "1us".."10s", source "the draft, section 4: as RFC 8033";
         /// Time between updates of the probabilities.
         tupdate: Span = "15ms", range "1us".."10s", source "the draft, section 4.1: as RFC 8033";
-        /// What may wait at most over all queues.
+        /// Maximum total length of all queues.
         limit: Limit = "10240p", range "1p".., source "RFC 8290 section 5.2.3; the draft gives none";
-        /// Bytes that a queue may send in a turn.
+        /// Bytes that a queue may send per turn.
         quantum: Bytes = "1514B", range "1B".."100MB", source "RFC 8290 section 5.2.4; the draft gives none";
-        /// Number of queues, shared by hash; none for one queue each.
+        /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "1024", range "1".."1000000", source "RFC 8290 section 5.2.5; the draft gives none";
-        /// The hash has another key in every replication.
+        /// Use a different hash key in every replication.
         perturb: bool = "true", source "RFC 8290 section 4.1",
             where buckets not "none",
             acts "flows share a queue by their hash";
-        /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
+        /// Queues per set in ns-3's set-associative hash (8 in ns-3). A flow takes the first queue of its set that is
+        /// its own or idle. With none, the hash is plain; dialect ns3.
         ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: EnableSetAssociativeHash, off",
             acts "flows share a queue by their hash";
         /// Which packets share a queue.
@@ -58,30 +59,31 @@ params! {
         alpha: f64 = "0.125", range "0".."1000", source "RFC 8033, appendix A";
         /// Weight of the change of the delay, per second.
         beta: f64 = "1.25", range "0".."1000", source "RFC 8033, appendix A";
-        /// For how long nothing is dropped at the beginning of congestion.
+        /// Time at the start of congestion in which no packet is dropped.
         burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST";
-        /// Size of a usual packet.
+        /// Mean packet size.
         avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value",
             acts "about twice as much waits, or the probability depends on sizes";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "the draft, section 4.3: optional";
-        /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.
+        /// With `ecn`, drop packets instead of marking them at this probability and above. `none` never does.
         mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth",
             where ecn is "true",
             acts "the probability is above it";
-        /// A packet's drop probability is proportional to its size.
+        /// Make the drop probability of a packet proportional to its size.
         byte_mode: bool = "false", source "RFC 8033, appendix B mentions it";
-        /// Estimate the delay from the backlog and the rate of departures instead of by timestamps.
+        /// Estimate the delay from the backlog and the departure rate instead of from timestamps.
         dq_rate_estimator: bool = "false", source "the draft, section 4.1: should not be used";
         /// Accumulate the probability from packet to packet.
         derandomize: bool = "false", source "RFC 8033, section 5.4: optional";
-        /// From a probability of 0.1 on it grows by 0.02 at most in an update.
+        /// Limit the growth per update to 0.02 while the probability is at least 0.1.
         cap: bool = "false", source "RFC 8033, section 5.5: optional";
-        /// With `l4s`, packets with ECT(1) or CE that waited longer than this are marked; dialect ns3.
+        /// With `l4s`, mark packets with ECT(1) or CE that waited longer than this; dialect ns3.
         ce_threshold: Option<Span> = "none", source "ns-3.44 fq-pie-queue-disc.cc: CeThreshold, never";
-        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never counted, but marked by `ce_threshold`; dialect ns3.
+        /// L4S mode of ns-3. Packets with ECT(1) or CE are dropped only at the limit and are not counted;
+        /// `ce_threshold` marks them; dialect ns3.
         l4s: bool = "false", source "ns-3.44 fq-pie-queue-disc.cc: UseL4s";
-        /// Packets dropped at most when the limit is exceeded.
+        /// Maximum number of packets to drop when the limit is exceeded.
         drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: DropBatchSize",
             where dialect is "ns3" because "others drop the packet that comes",
             acts "the limit is reached, and half of the longest queue is more";
@@ -115,10 +117,8 @@ impl Entry<NestingContext> for FqPie {
     const NAME: &'static str = "fq_pie";
     const TITLE: &'static str = "FQ-PIE";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Flow queueing with PIE. Each flow has a queue with a PIE of its own. Queues take turns of a \
-        `quantum` of bytes; a flow that had nothing waiting goes before those that have.\n\n\
-        Expect equal throughput for backlogged flows, next to no wait for flows that send less than their share, and a wait \
-        that swings around `target` within each queue of long TCP flows. A flow that does not respond loses its own excess.";
+    const ABOUT: &'static str = "Flow queueing with PIE. Each flow has a queue with its own PIE. Queues take turns of a `quantum` of bytes. A flow whose queue was empty goes before backlogged flows.\n\n\
+        Expect equal throughput for backlogged flows and almost no delay for flows that send less than their share. The delay of long TCP flows oscillates around `target` in each queue. An unresponsive flow loses only its own excess packets.";
     type Params = FqPieParams;
 
     fn build(params: FqPieParams, cx: &NestingContext) -> Result<Self, SpecError> {

@@ -28,36 +28,36 @@ use std::collections::VecDeque;
 params! {
     /// Heavy-hitter filter: flows that send much share a bucket with the smaller part of the link.
     pub struct HhfParams {
-        /// What may wait at most; beyond it the head of the heavy bucket is dropped.
+        /// Maximum queue length. Beyond it, the head of the heavy bucket is dropped.
         limit: Limit = "1000p", range "1p".., source "Linux sch_hhf.c: limit 1000";
-        /// Bytes of a turn of weight 1.
+        /// Bytes per turn at weight 1.
         quantum: Bytes = "1514B", range "1B".."100MB", source "Linux sch_hhf.c: psched_mtu, MTU and Ethernet header",
             acts "packets wait in both buckets";
-        /// Most flows that are known as heavy.
+        /// Maximum number of heavy flows to track.
         hh_limit: u32 = "2048", range "0".."1000000", source "Linux sch_hhf.c: twice the 1024 slots",
             acts "a flow is heavy";
-        /// Counters of bytes start anew after more than this.
+        /// Byte counters reset after more than this time.
         reset_timeout: Span = "40ms", range "1us".."1000s", source "Linux sch_hhf.c: HZ / 25",
             acts "a flow is heavy";
-        /// Bytes within `reset_timeout` beyond which a flow is heavy.
+        /// A flow is heavy if it sends more bytes than this within `reset_timeout`.
         admit_bytes: Bytes = "131072B", range "1B".."2GB", source "Linux sch_hhf.c: 128 KB",
             acts "a flow is heavy";
-        /// A flow that has sent nothing for longer is heavy no more.
+        /// A flow that sends nothing for longer than this is no longer heavy.
         evict_timeout: Span = "1s", range "1us".."1000s", source "Linux sch_hhf.c: HZ",
             acts "a flow is heavy";
-        /// Turns of the light bucket are longer than those of the heavy one by this factor.
+        /// Factor by which turns of the light bucket are longer than those of the heavy bucket.
         non_hh_weight: u32 = "2", range "1".."1000", source "Linux sch_hhf.c: 2",
             acts "packets wait in both buckets";
         /// Resolution of the timeouts.
         jiffy: Span = "4ms", range "1us".."1s", source "Linux CONFIG_HZ 250, its default",
             acts "a flow is heavy";
-        /// Which packets are one flow.
+        /// Which packets belong to the same flow.
         classify: Classify = "flow", source "Linux skb_get_hash: addresses, ports, protocol",
             acts "a flow is heavy";
-        /// The hash has another key in every replication.
+        /// Use a different hash key in every replication.
         perturb: bool = "false", source "Linux: a random key at every start; here one run is like the next",
             acts "a flow is heavy";
-        /// What manages each of the two buckets.
+        /// Discipline of each of the two buckets.
         each: Spec = "droptail limit=none", source "Linux sch_hhf.c: plain lists";
     }
     dialects Dialect {
@@ -134,12 +134,8 @@ const SLOTS: usize = 1024;
 impl Entry<NestingContext> for Hhf {
     const NAME: &'static str = "hhf";
     const TITLE: &'static str = "HHF";
-    const ABOUT: &'static str = "Heavy-hitter filter. A small counting filter finds the flows that send more than \
-        `admit_bytes` within `reset_timeout`. Their packets wait in one bucket, all others in another that has \
-        `non_hh_weight` times its share, priority when it has been empty, and loses packets only when there are none of heavy \
-        flows to drop.\n\n\
-        Expect short flows to pass a queue full of bulk transfers almost untouched. By its defaults a flow is heavy from 25 \
-        Mbps on: on slower links no flow ever is, and HHF is a FIFO that drops its head; set `admit_bytes` for the link.";
+    const ABOUT: &'static str = "Heavy-hitter filter. A small counting filter finds the flows that send more than `admit_bytes` within `reset_timeout`. Their packets wait in one bucket, all others in a second one. The second bucket has `non_hh_weight` times the share of the first, has priority after it was empty, and loses packets only if there are no packets of heavy flows to drop.\n\n\
+        Expect short flows to pass a queue full of bulk transfers almost without delay. With the defaults, a flow is heavy from 25 Mbps. On slower links no flow is ever heavy, and HHF is a FIFO that drops its head: set `admit_bytes` for your link.";
     type Params = HhfParams;
 
     fn build(params: HhfParams, cx: &NestingContext) -> Result<Self, SpecError> {

@@ -33,25 +33,30 @@ use sojourn_units::{
 params! {
     /// Hierarchical token bucket: each class has a rate of its own, and borrows up to its ceil what others leave.
     pub struct HtbParams {
-        /// Rate and ceil of the root, from which classes borrow; none for classes without a root, which do not borrow.
+        /// Rate and ceil of the root, from which classes borrow. With none, there is no root, and classes do not
+        /// borrow.
         rate: Option<Rate> = "1Mbps", range "8bps".., source "tc has no default: it requires one";
-        /// The classes in order, with commas between: `rate/ceil@priority`, where ceil (the rate) and priority (0) may be left out. Leaf i has the packets whose class by `classify` is i; `46+34:2Mbps/5Mbps@0` has those of the classes 46 and 34. What belongs to none is in the last. `4Mbps/8Mbps{1Mbps/8Mbps,2Mbps/4Mbps}` is a class with classes of its own, which borrow from it. `2Mbps[burst:3000B;cburst:2000B;quantum:1500B]` has its own of these.
+        /// The classes in order, separated by commas: `rate/ceil@priority`. The default of ceil is the rate, that of
+        /// priority 0. Leaf i gets the packets whose class by `classify` is i; `46+34:2Mbps/5Mbps@0` gets those of the
+        /// classes 46 and 34. Packets that belong to no class go to the last one.
+        /// `4Mbps/8Mbps{1Mbps/8Mbps,2Mbps/4Mbps}` is a class with two classes below it, which borrow from it.
+        /// `2Mbps[burst:3000B;cburst:2000B;quantum:1500B]` sets these parameters for one class.
         classes: HtbClasses = "500kbps/1Mbps,500kbps/1Mbps", source "tc has no default: it requires one for each class";
-        /// What tells the packets of one class from those of another.
+        /// Property that determines the class of a packet.
         classify: Classify = "flow", source "sch_htb.c: filters; here one rule";
-        /// Depth of the bucket of a rate.
+        /// Depth of the token bucket of each rate.
         burst: Bytes = "1600B", range "1B".."100MB", source "tc: rate over the timer frequency, plus 1600 bytes; with high resolution timers only the latter";
-        /// Depth of the bucket of a ceil.
+        /// Depth of the token bucket of each ceil.
         cburst: Bytes = "1600B", range "1B".."100MB", source "tc: as burst";
-        /// Bytes that a class sends in a turn; none for its rate in bytes over `r2q`, from 1000 to 200000.
+        /// Bytes that a class sends per turn. With none: its rate in bytes divided by `r2q`, from 1000 to 200000.
         quantum: Option<Bytes> = "none", range "1B".."100MB", source "sch_htb.c: htb_change_class",
             acts "classes of one priority borrow at the same time";
-        /// What divides a rate for the quantum.
+        /// Divisor that gives the quantum from a rate.
         r2q: u32 = "10", range "1".."100000", source "tc htb: r2q 10",
             where quantum is "none",
             acts "classes of one priority borrow at the same time";
-        /// What manages the queue of each class: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each in the
-        /// order of the classes with a queue, the last for all beyond.
+        /// Discipline of each class's queue: an AQM, or a scheduler with its own queues, such as fq_codel. A list gives
+        /// one per leaf, in order; the last applies to all further leaves.
         each: Specs = "droptail limit=1000p", source "sch_htb.c: pfifo, txqueuelen of an Ethernet device";
     }
     dialects Dialect {
@@ -458,16 +463,11 @@ fn priorities(mut mask: u8) -> impl Iterator<Item = usize> {
 impl Entry<NestingContext> for Htb {
     const NAME: &'static str = "htb";
     const TITLE: &'static str = "HTB";
-    const ABOUT: &'static str = "Hierarchical token bucket, as Linux has it. Each class gets its `rate` whenever it has packets, and borrows from the class above it, up to \
-        its `ceil`, what the others leave; of those that want to borrow the lowest priority number goes first, and equal ones \
-        share by their quanta.\n\n\
-        `htb rate=10Mbps classes=2Mbps/10Mbps@0,8Mbps/10Mbps@1` has two classes: flow 0 is in the first, all others in the second. \
+    const ABOUT: &'static str = "Hierarchical token bucket, as in Linux. Each class gets its `rate` whenever it has packets. Up to its `ceil`, it borrows unused capacity from the class above it. Among classes that borrow, the lowest priority number goes first; classes of equal priority share by their quanta.\n\n\
+        `htb rate=10Mbps classes=2Mbps/10Mbps@0,8Mbps/10Mbps@1` has two classes: flow 0 is in the first, all other flows are in the second. \
         `classify=dscp classes=46+34:2Mbps/10Mbps@0,8Mbps/10Mbps@1` puts EF and AF41 into the first. \
-        `classes=6Mbps/10Mbps{2Mbps/10Mbps,4Mbps/10Mbps},4Mbps/10Mbps` has two classes under one: what one of them leaves goes to the other \
-        before the third sees it. Each class without others below it has a queue with an AQM of its own, such as `each=(codel)`, or queues under a scheduler, such as `each=(fq_codel)`; \
-        `each=(droptail limit=50p),(fq_codel)` is a FIFO for the first of them and flow queues for the others.\n\n\
-        Expect each class to have at least its rate if the rates do not add up to more than the root's; otherwise HTB \
-        gives more than the root has, as every class that has tokens may send.";
+        `classes=6Mbps/10Mbps{2Mbps/10Mbps,4Mbps/10Mbps},4Mbps/10Mbps` has two classes below one: capacity that one of them does not use goes to the other first, and only then to the third class. Each leaf class has a queue with its own AQM, such as `each=(codel)`, or a scheduler with queues, such as `each=(fq_codel)`. `each=(droptail limit=50p),(fq_codel)` gives the first leaf a FIFO and the others flow queues.\n\n\
+        Expect each class to get at least its rate if the rates do not add up to more than the root's rate. Otherwise HTB exceeds the root's rate, because every class with tokens may send.";
     const TAKES_SCHEDULERS: bool = true;
     type Params = HtbParams;
 

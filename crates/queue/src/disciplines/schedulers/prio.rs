@@ -21,13 +21,13 @@ use sojourn_sim::{Packet, to_usize as at};
 use sojourn_units::{Spec, Specs, Time, choice, params};
 
 choice! {
-    /// What makes the band of a packet.
+    /// Property that determines the band of a packet.
     pub enum PrioBy {
         /// IP precedence, the upper three bits of the codepoint, in equal parts: the highest is band 0.
         Precedence = "precedence",
         /// TOS as Linux maps it to three bands.
         Priomap = "priomap",
-        /// The number of the flow: flow 0 is band 0, all from the last band on share that.
+        /// The number of the flow. Flow 0 is band 0; all flows from the last band's number share the last band.
         Flow = "flow",
     }
 }
@@ -35,13 +35,13 @@ choice! {
 params! {
     /// Strict priority: a band sends only while all bands before it are empty.
     pub struct PrioParams {
-        /// What makes the band of a packet.
+        /// Property that determines the band of a packet.
         by: PrioBy = "precedence", source "RFC 791: precedence; RFC 2474, section 4.2.2: class selectors";
         /// Number of bands.
         bands: u32 = "8", range "1".."64", source "one for each precedence",
             acts "`by` tells at least as many classes apart";
-        /// What manages each band: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each, from band 0 on,
-        /// the last for all beyond.
+        /// Discipline of each band: an AQM, or a scheduler with its own queues, such as fq_codel. A list gives one per
+        /// band, from band 0; the last applies to all further bands.
         each: Specs = "droptail limit=1000p", source "as droptail";
     }
     dialects Dialect {
@@ -85,13 +85,8 @@ impl Entry<NestingContext> for Prio {
     const TITLE: &'static str = "strict priority";
     const STARVES_NONE: bool = false;
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Strict priority. Each packet belongs to a band; the first band that holds a packet sends it. \
-        Each band may have an AQM of its own, `prio each=(codel)`, or queues under a scheduler, `prio each=(fq_codel)`; with a \
-        shaper, `prio each=(tbf rate=2Mbps)`, a band that is held back lets those behind it send. \
-        `prio bands=3 each=(droptail limit=50p),(fq_codel)` gives the first band a short FIFO and both others flow queues.\n\n\
-        Expect the first band to see an empty link, save for the packet in transmission, and the last one to starve when \
-        those before it fill the link. In dialect `linux` the band comes from the TOS bits of 1992, so that ECN-capable \
-        packets without a codepoint go to the last band.";
+    const ABOUT: &'static str = "Strict priority. Each packet belongs to a band, and the first band with a packet sends. Each band can have its own AQM, as in `prio each=(codel)`, or a scheduler with queues, as in `prio each=(fq_codel)`. With a shaper, as in `prio each=(tbf rate=2Mbps)`, later bands send while the shaper holds a band back. `prio bands=3 each=(droptail limit=50p),(fq_codel)` gives the first band a short FIFO and the other two flow queues.\n\n\
+        Expect the first band to see an empty link, except for the packet in transmission, and the last band to starve when the others fill the link. In dialect `linux`, the band comes from the TOS bits of 1992, so ECN-capable packets without a codepoint go to the last band.";
     type Params = PrioParams;
 
     fn build(params: PrioParams, cx: &NestingContext) -> Result<Self, SpecError> {

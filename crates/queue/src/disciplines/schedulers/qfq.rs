@@ -34,19 +34,19 @@ use sojourn_units::{Bytes, Spec, Specs, Time, params};
 params! {
     /// Quick fair queueing: each flow gets its share of the link, at a constant cost.
     pub struct QfqParams {
-        /// Share of each class; the last is that of all other classes.
+        /// Weight of each class. The last weight applies to all further classes.
         weights: Weights = "1", source "equal shares";
-        /// Length of the longest packet.
+        /// Size of the largest packet.
         lmax: Bytes = "1514B", range "512B".."65536B", source "Linux sch_qfq.c: psched_mtu, MTU and Ethernet header";
-        /// Most flows in an aggregate, a power of two.
+        /// Maximum number of flows in an aggregate, a power of two.
         aggregate: u32 = "1", range "1".."8", source "Checconi, Rizzo & Valente 2013: each flow by itself";
         /// Which packets share a queue.
         classify: Classify = "flow", source "as drr";
-        /// Number of queues, shared by hash; none for one queue each.
+        /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "none", range "1".."1000000", source "one queue each",
             acts "flows share a queue by their hash";
-        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each class, from class
-        /// 0 on, the last for all beyond.
+        /// Discipline of each queue: an AQM, or a scheduler with its own queues, such as fq_codel. A list gives one per
+        /// class, from class 0; the last applies to all further classes.
         each: Specs = "droptail limit=1000p", source "as droptail";
     }
     dialects Dialect {
@@ -200,13 +200,8 @@ impl Entry<NestingContext> for Qfq {
     const TITLE: &'static str = "QFQ";
     const FAIR: bool = true;
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Quick fair queueing. Each flow has a queue and a weight, and gets its share of the link as \
-        closely as the best schedulers with timestamps do (WF2Q+), at a cost that does not grow with the number of flows. \
-        Dialect `linux` is QFQ+, which serves aggregates of up to eight flows of one weight, each flow in turn. Each queue may \
-        have an AQM of its own, `qfq weights=4:1 each=(codel)`, or queues under a scheduler, \
-        `qfq weights=4:1 classify=dscp each=(fq_codel)`.\n\n\
-        Expect throughput in the ratio of the weights, within a few packets at any time: a flow of small weight waits less for \
-        the bursts of the others than under `drr` or `wrr`.";
+    const ABOUT: &'static str = "Quick fair queueing. Each flow has a queue and a weight. Its share of the link is as accurate as under the best schedulers with timestamps (WF2Q+), at a cost that does not grow with the number of flows. Dialect `linux` is QFQ+, which serves aggregates of up to eight flows of equal weight, each flow in turn. Each queue can have its own AQM, as in `qfq weights=4:1 each=(codel)`, or a scheduler with queues, as in `qfq weights=4:1 classify=dscp each=(fq_codel)`.\n\n\
+        Expect throughput in the ratio of the weights, within a few packets at any time. A flow of small weight waits less for bursts of others than under `drr` or `wrr`.";
     type Params = QfqParams;
 
     fn build(params: QfqParams, cx: &NestingContext) -> Result<Self, SpecError> {

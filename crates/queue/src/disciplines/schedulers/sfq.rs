@@ -2,12 +2,12 @@
 //!
 //! Source of the default dialect: P. E. McKenney, "Stochastic Fairness Queueing", INFOCOM 1990. Conversations are hashed to a
 //! fixed number of queues, which are served round robin, a packet at a time; the hash may be perturbed from time to time. Without
-//! a free buffer one is stolen from the longest queue. The paper was not at hand when this was written: its rules were taken from
-//! later papers and from the implementations. Open, and done here: the victim is the packet that came last; length is in the
-//! unit of the limit; of equally long queues the one seen first loses; the arriving packet does not count when the longest is
-//! chosen; with `quantum` a turn lasts until that number of bytes is sent.
+//! a free buffer one is stolen from the longest queue. The paper was not available when this was written: its rules
+//! were taken from later papers and from the implementations. Open, and done here: the victim is the packet that came
+//! last; length is in the unit of the limit; of equally long queues the one seen first loses; the arriving packet does
+//! not count when the longest is chosen; with `quantum` a turn lasts until that number of bytes is sent.
 //!
-//! Where dialects leave the paper, `linux` as net/sched/sch_sfq.c and `ns2` as ns-2.35's sfq.cc:
+//! Differences of dialects from the paper; `linux` follows net/sched/sch_sfq.c, `ns2` follows ns-2.35's sfq.cc:
 //!
 //! | | paper | linux | ns2 |
 //! |---|---|---|---|
@@ -42,29 +42,29 @@ use sojourn_units::{Bytes, Limit, Span, Spec, Time, params, rules};
 params! {
     /// Stochastic fairness queueing: conversations hashed to queues that take turns.
     pub struct SfqParams {
-        /// What may wait at most over all queues.
+        /// Maximum total length of all queues.
         limit: Limit = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
-        /// Bytes that a queue may send in a turn; none for a packet a turn.
+        /// Bytes that a queue may send per turn. With none, one packet per turn.
         quantum: Option<Bytes> = "none", range "1B".."100MB", source "the paper: round robin by packets";
         /// Which packets share a queue.
         classify: Classify = "source_destination", source "the paper: source and destination address";
-        /// Number of queues, shared by hash; none for one queue each.
+        /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "1024", range "1".."1000000", source "Linux sch_sfq.c; the paper asks for several times the number of conversations",
             acts "flows share a queue by their hash";
-        /// The hash has another key in every replication.
+        /// Use a different hash key in every replication.
         perturb: bool = "true", source "the paper: the hash is perturbed",
             where buckets not "none",
             acts "flows share a queue by their hash";
-        /// How often the hash gets another key within a run.
+        /// Time between changes of the hash key within a run.
         perturb_period: Option<Span> = "none", range "1ms".., source "Linux sch_sfq.c: 0, never; the paper leaves it open";
         /// Packets that a queue may hold; dialect linux.
         depth: Option<u32> = "none", range "1".."1000000", source "the paper: one limit over all queues";
-        /// Queues that may hold packets at a time; dialect linux.
+        /// Maximum number of queues with packets at a time; dialect linux.
         flows: Option<u32> = "none", range "1".."1000000", source "the paper: any",
             acts "as many queues have packets";
-        /// Drop the packet at the head of a queue, not the one that came last; not in dialect ns2.
+        /// Drop the packet at the head of a queue instead of the last one; not in dialect ns2.
         headdrop: bool = "false", source "Linux sch_sfq.c: off";
-        /// What manages each queue.
+        /// Discipline of each queue.
         each: Spec = "droptail limit=none", source "the paper: one limit over all queues";
     }
     dialects Dialect {
@@ -184,11 +184,8 @@ impl Entry<NestingContext> for Sfq {
     const NAME: &'static str = "sfq";
     const TITLE: &'static str = "SFQ";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Stochastic fairness queueing. Conversations are hashed to a number of queues, which take turns. \
-        When there is no room left, the longest queue gives a packet up.\n\n\
-        Expect nearly equal shares in packets (in bytes with `quantum`) for backlogged flows that do not meet in a bucket, and \
-        half a share for two that do, until the hash gets another key. In dialect ns2 nothing is taken from long queues: with \
-        more buckets than room the queue is nearly always short.";
+    const ABOUT: &'static str = "Stochastic fairness queueing. A hash assigns conversations to queues, and the queues take turns. When there is no room left, the longest queue loses a packet.\n\n\
+        Expect nearly equal shares in packets (in bytes with `quantum`) for backlogged flows in different buckets, and half a share for two flows in the same bucket, until the hash key changes. In dialect ns2, long queues lose no packets to others: with more buckets than places, the queue is nearly always short.";
     type Params = SfqParams;
 
     fn build(params: SfqParams, cx: &NestingContext) -> Result<Self, SpecError> {

@@ -41,26 +41,27 @@ use sojourn_units::{
 params! {
     /// Smoothed round robin: queues are visited in proportion to their weights, as evenly spread as their bits allow.
     pub struct SrrParams {
-        /// Bytes that a queue may send in a visit, on average.
+        /// Bytes that a queue may send per visit, on average.
         quantum: Bytes = "1500B", range "1B".."100MB", source "the paper: the largest packet, for O(1) work",
             acts "several queues have packets";
-        /// Weight of each queue; the last one is that of all others.
+        /// Weight of each queue. The last weight applies to all further queues.
         weights: Weights = "1", source "the paper: the rate reserved for a flow over the granularity; equal here";
-        /// Which queue each flow belongs to: `own` for a queue for each class, or a list such as `0:1:1` for flows 0, 1 and 2, where all others belong to queue 0.
+        /// Queue of each flow: `own` gives each class its own queue; a list such as `0:1:1` assigns flows 0, 1 and 2,
+        /// and all others to queue 0.
         assign: Assign = "own", source "the paper: a queue for each flow";
         /// Which packets share a queue.
         classify: Classify = "flow", source "the paper: a queue for each flow",
             where assign is "own";
-        /// Number of queues, shared by hash; none for one queue each.
+        /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "none", range "1".."1000000", source "the paper: a queue for each flow",
             where assign is "own",
             acts "flows share a queue by their hash";
-        /// What may wait at most over all queues.
+        /// Maximum total length of all queues.
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
-        /// What may wait at most in each queue; in dialect ns2 with the packet in transmission.
+        /// Maximum length of each queue. In dialect ns2, it includes the packet in transmission.
         queue_limit: Option<Packets> = "none", range "1p".., source "the paper gives none";
-        /// What manages each queue: an AQM, or, with limit=none, a scheduler with queues of its own, such as fq_codel; or one for each number, from
-        /// 0 on, the last for all beyond.
+        /// Discipline of each queue: an AQM, or, with limit=none, a scheduler with its own queues, such as fq_codel. A
+        /// list gives one per queue, from queue 0; the last applies to all further queues.
         each: Specs = "droptail limit=none", source "the paper: one limit over all queues";
     }
     dialects Dialect {
@@ -202,14 +203,9 @@ impl Entry<NestingContext> for Srr {
     const TITLE: &'static str = "SRR";
     const FAIR: bool = true;
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Smoothed round robin. Each flow has a queue and a weight; the bits of the weights form a matrix, and \
-        a fixed sequence says which column is visited next, so that the visits of a queue are spread over the round instead of \
-        following each other. In a visit a queue sends a `quantum` of bytes, what is too little for the next packet is kept. \
-        The work per packet depends neither on the number of flows nor on the weights.\n\n\
-        Expect throughput in proportion to the weights and, for a flow of great weight, a much steadier service than from \
-        weighted DRR; with equal weights SRR is DRR. `weights=4:2:1` gives flows 0 and 1 the weights 4 and 2, and all others 1.\n\n\
-        In dialect ns2 all flows share one queue unless `assign` says otherwise, as in a script that never calls `setqueue`: \
-        what such a script compares is a FIFO.";
+    const ABOUT: &'static str = "Smoothed round robin. Each flow has a queue and a weight. The bits of the weights form a matrix, and a fixed sequence determines the next column to visit, so that the visits of a queue are spread over the round. In each visit, a queue sends a `quantum` of bytes; a remainder too small for the next packet is kept. The work per packet depends neither on the number of flows nor on the weights.\n\n\
+        Expect throughput in proportion to the weights and, for a flow of large weight, a much steadier service than under weighted DRR. With equal weights, SRR is DRR. `weights=4:2:1` gives flows 0 and 1 the weights 4 and 2, and all others 1.\n\n\
+        In dialect ns2, all flows share one queue unless you set `assign`, as in a script that never calls `setqueue`. Such a script compares a FIFO.";
     type Params = SrrParams;
 
     fn build(params: SrrParams, cx: &NestingContext) -> Result<Self, SpecError> {

@@ -28,20 +28,21 @@ use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec, Time, params};
 params! {
     /// Token bucket filter: sends at most a rate and a burst.
     pub struct TbfParams {
-        /// Rate at which tokens come.
+        /// Rate at which tokens arrive.
         rate: Rate = "1Mbps", range "8bps".., source "tc has no default: it requires one";
-        /// Depth of the bucket: what may be sent at once, and the largest packet.
+        /// Depth of the bucket. It limits bursts and the size of the largest packet.
         burst: Bytes = "15140B", range "1B".."4GB", source "tc has no default: it requires one; ten full Ethernet frames";
-        /// Rate at which a burst is sent at most; none for that of the link.
+        /// Maximum rate of a burst. With none, the link's rate.
         peakrate: Option<Rate> = "none", range "8bps".., source "RFC 2215 3.6; tc: none";
         /// Depth of the bucket of the peak rate.
         mtu: Bytes = "1514B", range "1B".."4GB", source "RFC 2215 3.6: M, the largest packet; a full Ethernet frame",
             where peakrate not "none";
-        /// What may wait at most.
+        /// Maximum queue length.
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; tc requires one, or latency";
-        /// What may wait at most, as the time that it takes, in place of `limit`: rate times latency and the burst, or less by the peak rate and its bucket.
+        /// Maximum queue length as a time, in place of `limit`: rate times latency plus the burst, or less because of
+        /// the peak rate and its bucket.
         latency: Option<Span> = "none", range "1us".., source "tc tbf: latency";
-        /// What manages the queue: an AQM, or a scheduler with queues of its own, such as fq_codel.
+        /// Discipline of the inner queue: an AQM, or a scheduler with its own queues, such as fq_codel.
         each: Spec = "droptail limit=none", source "sch_tbf.c: a bfifo with the limit";
     }
     dialects Dialect {
@@ -200,12 +201,8 @@ impl Bucket {
 impl Entry<NestingContext> for Tbf {
     const NAME: &'static str = "tbf";
     const TITLE: &'static str = "TBF";
-    const ABOUT: &'static str = "Token bucket filter. Tokens come at `rate` and are kept up to `burst`; a packet is sent when there are tokens for \
-        all its bytes, and waits until then, although the transmitter is free. With `peakrate` a second, shallow bucket spaces \
-        the packets of a burst.\n\n\
-        Expect the throughput of the slower of `rate` and the link, and what the queue inside does at that rate: a long queue \
-        with a FIFO, a short one with `tbf rate=5Mbps each=(codel)`, one for each flow with `tbf rate=5Mbps each=(fq_codel)`. A filter without an AQM adds all the delay that its limit \
-        allows. `burst` has to be at least the largest packet; larger packets are dropped.";
+    const ABOUT: &'static str = "Token bucket filter. Tokens arrive at `rate`, and the bucket holds up to `burst` of them. A packet waits until there are tokens for all its bytes, even if the transmitter is free. With `peakrate`, a second, shallow bucket spaces the packets of a burst.\n\n\
+        Expect the throughput of the slower of `rate` and the link, and the behaviour of the inner queue at that rate: a long queue with a FIFO, a short queue with `tbf rate=5Mbps each=(codel)`, one queue per flow with `tbf rate=5Mbps each=(fq_codel)`. A filter without an AQM adds all the delay that its limit allows. `burst` must be at least the size of the largest packet; larger packets are dropped.";
     const TAKES_SCHEDULERS: bool = true;
     type Params = TbfParams;
 

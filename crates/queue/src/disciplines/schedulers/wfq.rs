@@ -3,11 +3,11 @@
 //! Sources of the default dialect: A. Demers, S. Keshav and S. Shenker, "Analysis and Simulation of a Fair Queueing Algorithm",
 //! SIGCOMM 1989; A. K. Parekh and R. G. Gallager, "A Generalized Processor Sharing Approach to Flow Control in Integrated Services
 //! Networks: The Single-Node Case", IEEE/ACM ToN 1(3), 1993; with `clock=self` S. J. Golestani, "A Self-Clocked Fair Queueing Scheme
-//! for Broadband Applications", INFOCOM 1994. None of them was at hand when this was written; the equations are retold in many texts.
-//! A packet of L bits that arrives at t in a flow of weight w gets the finish tag max(the flow's last tag, V(t)) + L / w, and
-//! the packet with the least tag is sent. With `clock=gps` V grows by rate / (sum of weights) per second, summed over the flows
-//! that are backlogged in the fluid system: those whose last tag is above V. With `clock=self` V is the tag of the packet in
-//! transmission.
+//! for Broadband Applications", INFOCOM 1994. None of them was available when this was written; the equations are
+//! retold in many texts. A packet of L bits that arrives at t in a flow of weight w gets the finish tag max(the flow's
+//! last tag, V(t)) + L / w, and the packet with the least tag is sent. With `clock=gps` V grows by rate / (sum of
+//! weights) per second, summed over the flows that are backlogged in the fluid system: those whose last tag is above V.
+//! With `clock=self` V is the tag of the packet in transmission.
 //!
 //! Tags are integers of 2^-48 of a bit and are compared after rounding to 2^-20, so that tags that are equal on paper are equal
 //! here; of equal ones the queue seen first goes first. Tags and V start at 0 anew when the transmitter finds nothing to send.
@@ -46,22 +46,23 @@ choice! {
 params! {
     /// Weighted fair queueing: packets leave in the order in which an ideal fluid server would finish them.
     pub struct WfqParams {
-        /// What the virtual time follows; not in dialect ns2.
+        /// Source of the virtual time; not in dialect ns2.
         clock: WfqClock = "gps", source "Parekh and Gallager 1993: packet-by-packet GPS";
-        /// The weight of each class: of flow 0, 1 and so on, the last one that of all others; not in dialect ns2.
+        /// Weight of each class: of flow 0, flow 1 and so on. The last weight applies to all others; not in dialect
+        /// ns2.
         weights: Weights = "1", source "Demers, Keshav and Shenker 1989: equal";
         /// Which packets share a queue.
         classify: Classify = "flow", source "Parekh and Gallager 1993: sessions";
-        /// Number of queues, shared by hash; none for one queue each.
+        /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "none", range "1".."1000000", source "the papers: a queue for each",
             acts "flows share a queue by their hash";
-        /// The hash has another key in every replication.
+        /// Use a different hash key in every replication.
         perturb: bool = "false", source "the papers: no hash",
             where buckets not "none",
             acts "flows share a queue by their hash";
-        /// What may wait at most over all queues.
+        /// Maximum total length of all queues.
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the papers give none";
-        /// What manages each queue.
+        /// Discipline of each queue.
         each: Spec = "droptail limit=none", source "the papers: one limit over all queues";
     }
     dialects Dialect {
@@ -172,12 +173,8 @@ impl Entry<NestingContext> for Wfq {
     const ALIASES: &'static [&'static str] = &["fair_queueing"];
     const TITLE: &'static str = "WFQ";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Weighted fair queueing. Each flow has a queue and a weight. A fluid server that serves all \
-        backlogged flows at once, in proportion to their weights, is followed in virtual time; packets leave in the order in which \
-        it would finish them. With `clock=self` virtual time is read off the packet in transmission, which is simpler and a little \
-        less fair.\n\n\
-        Expect throughput in proportion to the weights, and a packet at most one packet's transmission later than from the \
-        fluid server. `weights=4:2:1` gives flows 0 and 1 the weights 4 and 2, and all others 1.";
+    const ABOUT: &'static str = "Weighted fair queueing. Each flow has a queue and a weight. WFQ follows, in virtual time, a fluid server that serves all backlogged flows at once in proportion to their weights. Packets leave in the order in which that server would finish them. With `clock=self`, virtual time is the tag of the packet in transmission, which is simpler and slightly less fair.\n\n\
+        Expect throughput in proportion to the weights. Each packet leaves at most one packet transmission later than from the fluid server. `weights=4:2:1` gives flows 0 and 1 the weights 4 and 2, and all others 1.";
     type Params = WfqParams;
 
     fn build(params: WfqParams, cx: &NestingContext) -> Result<Self, SpecError> {

@@ -26,17 +26,17 @@ use std::collections::VecDeque;
 params! {
     /// Weighted round robin: queues take turns, each sends its weight in packets.
     pub struct WrrParams {
-        /// Packets that each class may send in a turn, or in a cycle; the last is that of all other classes.
+        /// Packets that each class may send per turn or per cycle. The last number applies to all further classes.
         weights: Weights = "1", source "round robin";
-        /// Queues send one packet a turn, as many turns as their weight in a cycle.
+        /// Send one packet per turn, with as many turns per cycle as the weight.
         interleaved: bool = "false", source "the plain definition";
         /// Which packets share a queue.
         classify: Classify = "flow", source "as drr";
-        /// Number of queues, shared by hash; none for one queue each.
+        /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "none", range "1".."1000000", source "one queue each",
             acts "flows share a queue by their hash";
-        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each class, from class
-        /// 0 on, the last for all beyond.
+        /// Discipline of each queue: an AQM, or a scheduler with its own queues, such as fq_codel. A list gives one per
+        /// class, from class 0; the last applies to all further classes.
         each: Specs = "droptail limit=1000p", source "as droptail";
     }
     dialects Dialect {
@@ -82,12 +82,8 @@ impl Entry<NestingContext> for Wrr {
     const TITLE: &'static str = "WRR";
     const FAIR: bool = true;
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Weighted round robin. Each flow has a queue; queues take turns and send as many packets in a \
-        turn as their weight says. Interleaved, a turn is one packet, and a queue has as many turns in a cycle as its weight. \
-        Each queue may have an AQM of its own, `wrr weights=4:1 each=(codel)`, or queues under a scheduler, \
-        `wrr weights=4:1 classify=dscp each=(fq_codel)`.\n\n\
-        Expect backlogged flows to share the link in packets as their weights: a flow with packets three times as large gets \
-        three times the throughput, which `drr` avoids. A flow may wait for the whole turns of all others.";
+    const ABOUT: &'static str = "Weighted round robin. Each flow has a queue. Queues take turns, and the weight of a queue is its number of packets per turn. With `interleaved`, a turn is one packet, and the weight is the number of turns per cycle. Each queue can have its own AQM, as in `wrr weights=4:1 each=(codel)`, or a scheduler with queues, as in `wrr weights=4:1 classify=dscp each=(fq_codel)`.\n\n\
+        Expect backlogged flows to share the link in packets in the ratio of their weights. A flow with packets three times as large gets three times the throughput; `drr` avoids this. A flow may have to wait for the whole turns of all others.";
     type Params = WrrParams;
 
     fn build(params: WrrParams, cx: &NestingContext) -> Result<Self, SpecError> {

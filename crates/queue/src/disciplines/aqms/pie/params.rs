@@ -5,40 +5,41 @@ use sojourn_units::{Bytes, Limit, Span, params};
 params! {
     /// Proportional integral controller enhanced: drops at random on arrival, so that the delay of the queue approaches a target.
     pub struct PieParams {
-        /// Delay of the queue that is aimed at.
+        /// Target delay of the queue.
         target: Span = "15ms", range "1us".."10s", source "RFC 8033, section 4.2: QDELAY_REF";
         /// Time between updates of the probability.
         tupdate: Span = "15ms", range "1us".."10s", source "RFC 8033, section 4.2: T_UPDATE";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "1000p", range "1p".., source "sch_pie.c; RFC 8033 leaves it open";
         /// Weight of the deviation from the target, per second.
         alpha: f64 = "0.125", range "0".."1000", source "RFC 8033, appendix A: alpha 1/8";
         /// Weight of the change of the delay, per second.
         beta: f64 = "1.25", range "0".."1000", source "RFC 8033, appendix A: beta 1 + 1/4";
-        /// For how long nothing is dropped at the beginning of congestion.
+        /// Time at the start of congestion in which no packet is dropped.
         burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST",
             acts "packets would be dropped before it has passed";
-        /// Size of a usual packet.
+        /// Mean packet size.
         avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value",
             acts "about twice as much waits, or the probability depends on sizes";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "RFC 8033, section 5.1: optional";
-        /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.
+        /// With `ecn`, drop packets instead of marking them at this probability and above. `none` never does.
         mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth",
             where ecn is "true",
             acts "the probability is above it";
-        /// A packet's drop probability is proportional to its size, and at most 0.85.
+        /// Make the drop probability of a packet proportional to its size, and at most 0.85.
         byte_mode: bool = "false", source "RFC 8033, appendix B: a possibility, with a bound left open; RFC 8034, A.3: PROB_LOW";
-        /// Estimate the delay from the backlog and the rate of departures instead of by timestamps.
+        /// Estimate the delay from the backlog and the departure rate instead of from timestamps.
         dq_rate_estimator: bool = "false", source "RFC 8033, section 5.2: optional";
-        /// Accumulate the probability from packet to packet, so that drops are neither too near to each other nor too far.
+        /// Accumulate the probability from packet to packet, so that drops are spaced evenly.
         derandomize: bool = "false", source "RFC 8033, section 5.4: optional";
-        /// From a probability of 0.1 on it grows by 0.02 at most in an update.
+        /// Limit the growth per update to 0.02 while the probability is at least 0.1.
         cap: bool = "false", source "RFC 8033, section 5.5: optional",
             acts "the probability is above 0.1";
-        /// With `l4s`, packets with ECT(1) or CE that waited longer than this are marked; dialect ns3.
+        /// With `l4s`, mark packets with ECT(1) or CE that waited longer than this; dialect ns3.
         ce_threshold: Option<Span> = "none", source "ns-3.44 pie-queue-disc.cc: CeThreshold, never";
-        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never counted, but marked by `ce_threshold`; dialect ns3.
+        /// L4S mode of ns-3. Packets with ECT(1) or CE are dropped only at the limit and are not counted;
+        /// `ce_threshold` marks them; dialect ns3.
         l4s: bool = "false", source "ns-3.44 pie-queue-disc.cc: UseL4s";
     }
     dialects Dialect {

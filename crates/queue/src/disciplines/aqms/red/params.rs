@@ -5,34 +5,35 @@ use sojourn_units::{Bytes, Limit, Packets, Rate, Span, params};
 params! {
     /// Random early detection: drops at random as the average queue grows between two thresholds.
     pub struct RedParams {
-        /// Average queue at which random drops begin; `none` sets it automatically.
+        /// Average queue length at which random drops begin. `none` sets it automatically.
         min: Option<Limit> = "5p", range "1p".., source "Floyd & Jacobson 1993: min_th 5 in the simulations";
-        /// Average queue at which the drop probability is `probability`; `none` sets it automatically.
+        /// Average queue length at which the drop probability is `probability`. `none` sets it automatically.
         max: Option<Limit> = "15p", range "1p".., source "Floyd & Jacobson 1993: max_th 15 in the simulations, at least twice min_th",
             acts "the average comes near it";
-        /// What may wait at most; an arrival beyond it is dropped.
+        /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "100p", range "1p".., source "the paper gives none";
-        /// Drop probability at `max`; with `adaptive` the one to begin with.
+        /// Drop probability at `max`. With `adaptive`, its initial value.
         probability: f64 = "0.02", range "0".."1", source "Floyd & Jacobson 1993: max_p 1/50";
-        /// Weight of the queue in its average; `none` sets it automatically.
+        /// Weight of the current queue length in the average. `none` sets it automatically.
         weight: Option<f64> = "0.002", range "0".."1", source "Floyd & Jacobson 1993: w_q 0.002";
-        /// Size of a usual packet: for idle times, automatic settings, and where packets are converted to bytes.
+        /// Mean packet size, for idle times, for automatic settings, and to convert packets to bytes.
         avpkt: Bytes = "500B", range "1B".., source "ns-2.35 ns-default.tcl: mean_pktsize_ 500; the paper leaves it open";
-        /// Above `max` the probability grows to 1 at twice `max` instead of being 1 at once.
+        /// Let the probability grow from `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
         gentle: bool = "false", source "Floyd & Jacobson 1993";
         /// Measure the queue in bytes instead of packets.
         queue_in_bytes: bool = "false", source "Floyd & Jacobson 1993, figure 2";
-        /// A packet's drop probability is proportional to its size.
+        /// Make the drop probability of a packet proportional to its size.
         byte_mode: bool = "false", source "Floyd & Jacobson 1993, figure 2";
         /// Let at least 1/p packets pass between drops; dialects other than linux.
         wait: bool = "false", source "Floyd & Jacobson 1993, figure 2";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Linux sch_red; the paper marks where the transport understands marks";
-        /// With `ecn`, drop all packets above the upper threshold, ECN-capable ones too; dialects other than ns2.
+        /// With `ecn`, drop all packets above the upper threshold, including ECN-capable ones; dialects other than ns2.
         harddrop: bool = "false", source "Floyd & Jacobson 1993, figure 2: marks",
             where ecn is "true",
             acts "the average is above the upper threshold";
-        /// With `ecn`, the probability from which packets are dropped, not marked; `none` for above the upper threshold. Dialect ns2.
+        /// With `ecn`, drop packets instead of marking them at this probability and above. With `none`, above the upper
+        /// threshold; dialect ns2.
         mark_p: Option<f64> = "none", range "0".., source "red.cc has it alone";
         /// Adapt max_p so that the average stays between `min` and `max` (ARED).
         adaptive: bool = "false", source "Floyd & Jacobson 1993";
@@ -40,48 +41,51 @@ params! {
         interval: Span = "500ms", range "1ms".."1000s", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants";
-        /// max_p grows by this, or by a quarter of itself if that is less.
+        /// Step by which max_p grows, or a quarter of max_p if that is less.
         alpha: f64 = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants";
-        /// max_p shrinks to this part of itself.
+        /// Factor by which max_p shrinks.
         beta: f64 = "0.9", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants";
-        /// Above it max_p does not grow.
+        /// Upper bound above which max_p does not grow.
         top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants",
             acts "the adaptive probability reaches it";
-        /// Below it max_p does not shrink; `none`: 0.01, or one packet of the window that fills the link at 100 ms if that is less.
+        /// Lower bound below which max_p does not shrink. With `none`: 0.01, or one packet of the window that fills the
+        /// link at 100 ms if that is less.
         bottom: Option<f64> = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants",
             acts "the adaptive probability reaches it";
         /// Divide and multiply max_p when the average crosses `min` and `max` (Feng's adaptive RED).
         feng: bool = "false", source "Floyd & Jacobson 1993";
-        /// With `feng`: by which max_p is divided when the average has come below `min`.
+        /// With `feng`, divisor of max_p when the average falls below `min`.
         feng_alpha: f64 = "3", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: alpha 3",
             where feng is "true";
-        /// With `feng`: by which max_p is multiplied when the average has come above `max`.
+        /// With `feng`, factor of max_p when the average rises above `max`.
         feng_beta: f64 = "2", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: beta 2",
             where feng is "true",
             acts "the average rises above the upper threshold";
-        /// Between the thresholds the probability is 1.5 times the greatest one times the square of the way (NLRED).
+        /// Use a quadratic curve between the thresholds (NLRED): 1.5 times max_p times the square of the relative
+        /// position between `min` and `max`.
         nonlinear: bool = "false", source "Floyd & Jacobson 1993";
-        /// Delay for which automatic thresholds are chosen.
+        /// Target delay for automatic thresholds.
         target_delay: Span = "5ms", range "1us".."10s", source "Floyd, Gummadi & Shenker 2001",
             where min is "none",
             where dialect not "linux" because "the thresholds of tc follow from limit";
-        /// Rate for idle times and automatic settings; `none` for the rate of the link.
+        /// Rate for idle times and automatic settings. `none` is the rate of the link.
         bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link",
             acts "the link is idle, or settings are automatic";
         /// Propagation delay of the link, for the automatic weight; dialect ns2.
         link_delay: Span = "0s", range "0s".."1000s", source "below 33 ms it changes nothing";
-        /// Packets of a burst that may pass while the average is below `min`, which sets the weight; `none`: (2 `min` + `max`) / (3 `avpkt`). Dialect linux.
+        /// Size of a burst, in packets, that passes while the average is below `min`. It determines the weight. With
+        /// `none`: (2 `min` + `max`) / (3 `avpkt`); dialect linux.
         burst: Option<Packets> = "none", range "1p".., source "tc has it alone",
             where weight is "none";
-        /// The average decays while the link is idle.
+        /// Let the average decay while the link is idle.
         idle_decay: bool = "true", source "Floyd & Jacobson 1993, figure 2";
     }
     dialects Dialect {

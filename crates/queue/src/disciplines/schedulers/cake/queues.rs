@@ -8,7 +8,7 @@ use sojourn_units::choice;
 use std::cell::Cell;
 
 choice! {
-    /// Between what capacity is shared.
+    /// Parties that share the capacity fairly.
     pub enum CakeIsolation {
         /// Nothing: one queue for a tin.
         Flowblind = "flowblind",

@@ -3,13 +3,13 @@
 use sojourn_units::choice;
 
 choice! {
-    /// What the link layer makes of packets.
+    /// Framing of packets by the link layer.
     pub enum CakeFraming {
         /// Nothing.
         Noatm = "noatm",
         /// Cells of 53 bytes, 48 of them payload.
         Atm = "atm",
-        /// A byte for every 64 or part of them.
+        /// One extra byte for every 64 bytes or part of them.
         Ptm = "ptm",
     }
 }
