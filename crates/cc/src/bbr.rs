@@ -22,23 +22,23 @@ use policer::{Policer, Told};
 use sojourn_units::{ParamError, Rate, Span, Time, params};
 
 params! {
-    /// BBRv1: a model of the path, its rate and its round-trip time, decides; losses do not.
+    /// BBRv1: follows a model of the path's rate and round-trip time, and does not react to losses.
     pub struct BbrParams {
-        /// Gain of rate and window while the rate is searched: 2 / ln 2.
+        /// Gain of rate and window in startup: 2 / ln 2.
         high_gain: f64 = "2.885", range "1".."10", source "Cardwell et al. 2016 (2 / ln 2)";
-        /// Gain of the window afterwards.
+        /// Gain of the window after startup.
         cwnd_gain: f64 = "2", range "1".."10", source "Cardwell et al. 2016";
-        /// Round trips over which the greatest rate counts.
+        /// Round trips over which the maximum rate is taken.
         bw_rounds: u32 = "10", range "1".."100", source "Cardwell et al. 2016";
-        /// How long the shortest round-trip time counts.
+        /// Time over which the minimum round-trip time is taken.
         min_rtt_window: Span = "10s", range "1ms".., source "Cardwell et al. 2016";
-        /// How long it is looked for with a small window.
+        /// Length of a probe for the minimum round-trip time, with a small window.
         probe_rtt: Span = "200ms", range "1ms".., source "Cardwell et al. 2016";
-        /// What is left of the rate for what the estimate is too high.
+        /// Margin by which the pacing rate is below the estimated rate, because the estimate may be too high.
         margin: f64 = "0.01", range "0".."0.5", source "tcp_bbr.c, bbr_pacing_margin_percent";
     }
     dialects Dialect {
-        /// As Linux has it; the paper leaves more open.
+        /// As in Linux, because the paper leaves details open.
         rfc as Rfc = "bbr-v1" {}
         /// TcpBbr of ns-3.
         ns3 as Ns3 = "ns3-3.44" { high_gain = "2.89" from "tcp-bbr.cc, HighGain"; }
@@ -143,7 +143,7 @@ impl Greatest {
 pub struct Bbr {
     /// Gain of rate and window in Startup (BBRHighGain).
     high_gain: f64,
-    /// Gain of the window afterwards.
+    /// Gain of the window after startup.
     cwnd_gain_steady: f64,
     /// Rounds over which the greatest rate counts (BtlBwFilterLen).
     bw_rounds: u64,

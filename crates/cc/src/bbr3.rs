@@ -16,25 +16,25 @@ use crate::{
 use sojourn_units::{ParamError, Rate, Span, Time, params};
 
 params! {
-    /// BBRv3: as BBR, but what is in flight stays below where losses began.
+    /// BBRv3: as BBRv1, but keeps the data in flight below the level at which losses began.
     pub struct Bbr3Params {
-        /// Gain of the rate while the bandwidth is searched.
+        /// Gain of the pacing rate in startup.
         startup_gain: f64 = "2.77", range "1".."10", source "draft-ietf-ccwg-bbr section 2.5, BBR.StartupPacingGain";
         /// Gain of the window.
         cwnd_gain: f64 = "2", range "1".."10", source "draft-ietf-ccwg-bbr section 2.6, BBR.DefaultCwndGain";
-        /// Part of a window whose loss says that too much is in flight.
+        /// Loss ratio of a window above which too much data is in flight.
         loss_threshold: f64 = "0.02", range "0.0001".."1", source "draft-ietf-ccwg-bbr section 2.8, BBR.LossThresh";
-        /// What is left of a bound after a round with losses.
+        /// Factor by which a bound shrinks after a round with losses.
         beta: f64 = "0.7", range "0.1".."1", source "draft-ietf-ccwg-bbr section 2.8, BBR.Beta";
-        /// What is left free below the bound for others.
+        /// Headroom below the bound that is left to other flows.
         headroom: f64 = "0.15", range "0".."0.9", source "draft-ietf-ccwg-bbr section 2.8, BBR.Headroom";
-        /// What is left of the rate for what the estimate is too high.
+        /// Margin by which the pacing rate is below the estimated rate, because the estimate may be too high.
         margin: f64 = "0.01", range "0".."0.5", source "draft-ietf-ccwg-bbr section 2.5, BBR.PacingMarginPercent";
-        /// How long the shortest round-trip time counts.
+        /// Time over which the minimum round-trip time is taken.
         min_rtt_window: Span = "10s", range "1ms".., source "draft-ietf-ccwg-bbr section 2.16.1, BBR.MinRTTFilterLen";
-        /// How often it is looked for.
+        /// Time between probes for the minimum round-trip time.
         probe_rtt_interval: Span = "5s", range "1ms".., source "draft-ietf-ccwg-bbr section 2.16.2, BBR.ProbeRTTInterval";
-        /// For how long.
+        /// Length of such a probe.
         probe_rtt: Span = "200ms", range "1ms".., source "draft-ietf-ccwg-bbr section 2.16.2, BBR.ProbeRTTDuration";
     }
     dialects Dialect {

@@ -13,18 +13,18 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Start};
 use sojourn_units::{ParamError, Ratio, params};
 
 params! {
-    /// BIC: binary increase congestion control.
+    /// BIC: searches the window before the last loss by bisection (binary increase congestion control).
     pub struct BicParams {
-        /// Window up to which it is Reno, segments.
+        /// Window up to which the algorithm is Reno, in segments.
         low_window: u32 = "14", range .."100000", source "Xu, Harfoush & Rhee 2004; tcp_bic.c";
-        /// Most segments of growth per round trip (S_max).
+        /// Maximum growth per round trip, in segments (S_max).
         max_increment: u32 = "16", range "1".."100000", source "tcp_bic.c (32 in the paper)",
             acts "the window before the loss is more than four times this above, or three times this below";
-        /// What a loss leaves of the window.
+        /// Factor by which a loss multiplies the window.
         beta: Ratio = "0.7998046875", source "tcp_bic.c, 819/1024 (0.875 in the paper)";
-        /// Whether a flow whose window has shrunk gives way further.
+        /// Whether a flow whose window has shrunk releases more bandwidth to others (fast convergence).
         fast_convergence: bool = "true", source "Xu, Harfoush & Rhee 2004";
-        /// Round trips in which the last segment before the old window is gained.
+        /// Number of round trips for the last segment below the old window.
         smooth_part: u32 = "20", range "1".."1000", source "tcp_bic.c";
     }
     dialects Dialect {
@@ -46,7 +46,7 @@ const STEP: u64 = 4;
 /// The binary search, in segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
-    /// Window up to which it is Reno, segments.
+    /// Window up to which the algorithm is Reno, in segments.
     low_window: u64,
     /// Most growth per round trip (S_max), segments.
     max_increment: u64,
@@ -106,7 +106,7 @@ impl Search {
 pub struct Bic {
     window: Window,
     search: Search,
-    /// What a loss leaves of the window.
+    /// Factor by which a loss multiplies the window.
     beta: f64,
     fast_convergence: bool,
 }

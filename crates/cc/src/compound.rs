@@ -15,34 +15,34 @@ use crate::{
 use sojourn_units::{ParamError, Rate, params};
 
 params! {
-    /// Compound TCP: the sum of a window by loss and a window by delay.
+    /// Compound TCP: the window is the sum of a loss-based and a delay-based window.
     pub struct CompoundParams {
-        /// Growth of the delay window: alpha times the window to the power k, per round trip.
+        /// Growth of the delay-based window per round trip: alpha times the window to the power k.
         alpha: f64 = "0.125", range "0.001".."10", source "draft-sridharan-tcpm-ctcp-02 section 3";
-        /// What a loss takes off the sum.
+        /// Fraction by which a loss reduces the sum.
         beta: f64 = "0.5", range "0.01".."1", source "draft-sridharan-tcpm-ctcp-02 section 3";
         /// See `alpha`.
         k: f64 = "0.75", range "0.1".."1", source "draft-sridharan-tcpm-ctcp-02 section 3";
-        /// Segments in queues from which on the delay window shrinks; at first, where it is tuned.
+        /// Number of queued segments from which the delay-based window shrinks. With `gamma_tuning`, its initial value.
         gamma: u32 = "30", range "1".."10000", source "draft-sridharan-tcpm-ctcp-02 section 5";
-        /// Whether gamma follows what Reno's part alone would have in queues before a loss.
+        /// Whether gamma follows the number of segments that Reno's part alone would have in queues before a loss.
         gamma_tuning: bool = "true", source "draft-sridharan-tcpm-ctcp-02 section 5";
-        /// Least gamma, where it is tuned.
+        /// Minimum of the tuned gamma.
         gamma_low: u32 = "5", range "1".."10000", source "draft-sridharan-tcpm-ctcp-02 section 5",
             where gamma_tuning is "true",
             acts "the tuned gamma would be less";
-        /// Greatest gamma, where it is tuned.
+        /// Maximum of the tuned gamma.
         gamma_high: u32 = "30", range "1".."10000", source "draft-sridharan-tcpm-ctcp-02 section 5",
             where gamma_tuning is "true",
             acts "the tuned gamma would be more";
-        /// Weight of the newest loss in the average that gamma is, where it is tuned (lambda).
+        /// Weight of the newest loss in the average that gives the tuned gamma (lambda).
         gamma_weight: f64 = "0.2", range "0.001".."1", source "Sojourn's choice; the draft has no value",
             where gamma_tuning is "true",
             acts "there is a loss";
-        /// How fast it shrinks: segments per segment in queues.
+        /// Speed at which the delay-based window shrinks, in segments per queued segment.
         zeta: f64 = "1", range "0.001".."100", source "draft-sridharan-tcpm-ctcp-02 section 3 (eta)",
             acts "there is a delay window, and gamma segments wait";
-        /// Window from which on there is a delay window, segments.
+        /// Window from which there is a delay-based window, in segments.
         low_window: u32 = "38", range .."100000", source "draft-sridharan-tcpm-ctcp-02 section 2 (as HighSpeed TCP)";
     }
     dialects Dialect {
@@ -60,7 +60,7 @@ pub struct Compound {
     delay_window: f64,
     /// Growth of the delay window: alpha times the window to the power k per round trip, segments.
     alpha: f64,
-    /// What a loss takes off the sum.
+    /// Fraction by which a loss reduces the sum.
     beta: f64,
     /// See `alpha`.
     k: f64,
@@ -70,9 +70,9 @@ pub struct Compound {
     tuning: Option<(f64, f64, f64)>,
     /// What Reno's part had in queues in the last round (diff_reno).
     reno_waits: Option<f64>,
-    /// How fast it shrinks: segments per segment in queues.
+    /// Speed at which the delay-based window shrinks, in segments per queued segment.
     zeta: f64,
-    /// Window from which on there is a delay window, segments.
+    /// Window from which there is a delay-based window, in segments.
     low_window: u64,
     /// Losses are being repaired: round trips measured then say little, and are not asked (section 6).
     recovering: bool,

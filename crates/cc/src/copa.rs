@@ -14,13 +14,13 @@ use sojourn_units::{ParamError, Rate, Span, Time, params};
 use std::collections::VecDeque;
 
 params! {
-    /// Copa: the target rate is one over delta times the queueing delay; paced.
+    /// Copa: paced at a target rate that is inversely proportional to the queueing delay.
     pub struct CopaParams {
-        /// How much delay is worth against rate (delta): 1 / delta segments wait.
+        /// Weight of delay against rate (delta). About 1 / delta segments are queued.
         delta: f64 = "0.5", range "0.001".."10", source "Arun & Balakrishnan 2018 section 2";
-        /// Whether it turns to competition where the queue never empties.
+        /// Whether it enters competitive mode if the queue never empties.
         competitive: bool = "true", source "Arun & Balakrishnan 2018 section 2.2";
-        /// How long the least delay counts.
+        /// Time over which the minimum delay is taken.
         min_rtt_window: Span = "10s", range "1ms".., source "Arun & Balakrishnan 2018 section 2";
     }
     dialects Dialect {

@@ -26,58 +26,61 @@ use crate::{
 use sojourn_units::{ParamError, Rate, Ratio, Span, Time, choice, params};
 
 choice! {
-    /// How slow start ends before a loss ends it.
+    /// How slow start ends before a loss.
     pub enum Exit {
         /// It does not.
         Loss = "loss",
-        /// HyStart: acknowledgement trains and delay.
+        /// HyStart, by acknowledgement trains and delay.
         HyStart = "hystart",
         /// HyStart++ (RFC 9406).
         HyStartPlus = "hystart_plus",
-        /// HyStart as ns-3 has it: smoothed delays above twice the least, trains as long as a round trip. Only in dialect ns3.
+        /// HyStart as in ns-3: smoothed delays above twice the minimum, or trains as long as a round trip. Only in
+        /// dialect ns3.
         HyStartNs3 = "hystart_ns3",
     }
 }
 
 params! {
-    /// CUBIC (RFC 9438): after a loss the window returns to where it was and stays there for long, then searches upwards.
+    /// CUBIC (RFC 9438): after a loss, the window grows back towards its old size, stays near it, and then probes for
+    /// more.
     pub struct CubicParams {
-        /// The steepness of the curve, segments per second cubed (C); in dialect linux a whole number of 1024ths of 10 (bic_scale of tcp_cubic.c).
+        /// Steepness of the curve, in segments per second cubed (C). In dialect linux, a whole number of 1024ths of 10
+        /// (bic_scale of tcp_cubic.c).
         c: f64 = "0.4", range "0.001".."100", source "RFC 9438 section 5.1";
-        /// What a loss leaves of the window (beta_cubic).
+        /// Factor by which a loss multiplies the window (beta_cubic).
         beta: Ratio = "0.7", source "RFC 9438 section 4.6";
-        /// What an ECN echo leaves of it.
+        /// Factor by which an ECN echo multiplies the window.
         ecn_factor: Ratio = "0.7", source "RFC 9438 section 4.6; RFC 8511 section 3.1 for 0.85";
-        /// Whether a flow whose window has shrunk gives way further.
+        /// Whether a flow whose window has shrunk releases more bandwidth to others (fast convergence).
         fast_convergence: bool = "true", source "RFC 9438 section 4.7";
-        /// Whether it grows at least as Reno would.
+        /// Whether the window grows at least as fast as Reno's.
         reno_friendly: bool = "true", source "RFC 9438 section 4.3";
-        /// How slow start ends before a loss ends it.
+        /// How slow start ends before a loss.
         exit: Exit = "hystart_plus", source "RFC 9438 section 4.10, RFC 9406",
             where dialect is "ns3" for "hystart_ns3" because "it is TcpCubic's",
             where dialect not "ns3" for "hystart" because "TcpCubic has a HyStart of its own",
             where dialect not "ns3" for "hystart_plus" because "TcpCubic has a HyStart of its own";
-        /// Window, in segments, below which HyStart does not look.
+        /// Window below which HyStart is inactive, in segments.
         hystart_low_window: u32 = "16", range .."100000", source "tcp_cubic.c, hystart_low_window",
             where exit is "hystart" or exit is "hystart_ns3",
             acts "HyStart, not a loss, would end slow start";
-        /// Acknowledgements no further apart are one train.
+        /// Maximum gap between acknowledgements of the same train.
         hystart_train_gap: Span = "2ms", range .."1s", source "tcp_cubic.c, hystart_ack_delta_us",
             where exit is "hystart" or exit is "hystart_ns3",
             acts "HyStart, not a loss, would end slow start";
-        /// Samples of delay in a round before it is judged (N_RTT_SAMPLE).
+        /// Number of delay samples in a round before it is evaluated (N_RTT_SAMPLE).
         hystart_samples: u32 = "8", range "1".."1000", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_MIN_SAMPLES",
             where exit not "loss",
             acts "delay, not a loss or a train, would end slow start";
-        /// Least rise of the delay that ends slow start (MIN_RTT_THRESH).
+        /// Minimum rise of the delay that ends slow start (MIN_RTT_THRESH).
         hystart_least_rise: Span = "4ms", range .."10s", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_MIN",
             where exit not "loss",
             acts "delay, not a loss or a train, would end slow start";
-        /// Greatest rise that is waited for (MAX_RTT_THRESH).
+        /// Maximum rise that is required (MAX_RTT_THRESH).
         hystart_most_rise: Span = "16ms", range .."10s", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_MAX",
             where exit not "loss",
             acts "delay ends slow start, and is above `hystart_rise_divisor` times this";
-        /// Divisor of the delay that gives the rise between these bounds (MIN_RTT_DIVISOR).
+        /// Divisor of the delay that gives the required rise between these bounds (MIN_RTT_DIVISOR).
         hystart_rise_divisor: u32 = "8", range "1".."1000", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_THRESH",
             where exit not "loss",
             acts "delay ends slow start, and its part is between the bounds of the rise";
@@ -85,13 +88,13 @@ params! {
         css_growth_divisor: u32 = "4", range "1".."1000", source "RFC 9406 section 4.3",
             where exit is "hystart_plus",
             acts "conservative slow start is entered";
-        /// Rounds of conservative slow start (CSS_ROUNDS).
+        /// Number of rounds of conservative slow start (CSS_ROUNDS).
         css_rounds: u32 = "5", range "1".."1000", source "RFC 9406 section 4.3",
             where exit is "hystart_plus",
             acts "conservative slow start lasts so long without a loss";
     }
     dialects Dialect {
-        /// RFC 9438 as printed.
+        /// RFC 9438 as published.
         rfc as Rfc = "rfc9438" {}
         /// TcpCubic of ns-3, with HyStart.
         ns3 as Ns3 = "ns3-3.44" {
@@ -107,7 +110,7 @@ params! {
 }
 
 impl CubicParams {
-    /// How slow start ends before a loss ends it.
+    /// How slow start ends before a loss.
     pub(crate) fn rules(&self) -> Rules {
         Rules {
             low_window: self.hystart_low_window.into(),
@@ -189,7 +192,7 @@ pub struct Cubic {
     window: Window,
     /// C, segments per second cubed.
     c: f64,
-    /// What a loss leaves of the window.
+    /// Factor by which a loss multiplies the window.
     beta_cubic: f64,
     /// What a mark leaves of it.
     ecn_factor: f64,

@@ -21,30 +21,32 @@ use sojourn_units::{ParamError, Ratio, Time, choice, params};
 choice! {
     /// Which acknowledgement ends a window of observation, which begins with the byte to send next.
     pub enum Ends {
-        /// The first of something sent in the next one, which counts (RFC 8257 section 3.3, item 4).
+        /// The first one for data sent in the next window; it counts (RFC 8257 section 3.3, item 4).
         Beyond = "beyond",
-        /// The one of all that was outstanding when it began; what it delivers counts for the next one (Linux).
+        /// The one for all data outstanding at the window's start; the data it delivers counts for the next window
+        /// (Linux).
         Before = "before",
     }
 }
 
 params! {
-    /// DCTCP (RFC 8257): reacts to the fraction of marked bytes; for data centres whose queues mark early.
+    /// DCTCP (RFC 8257): reduces the window in proportion to the fraction of marked bytes, for data centres with queues
+    /// that mark early.
     pub struct DctcpParams {
-        /// Weight of a new observation (g).
+        /// Weight of a new sample of the marked fraction (g).
         g: Ratio = "0.0625", source "RFC 8257 section 4.2 (1/16)";
-        /// Fraction assumed at first (alpha).
+        /// Initial marked fraction (alpha).
         alpha: Ratio = "1", source "RFC 8257 section 3.3, item 4";
-        /// Whether the fraction is kept in 1024ths, so that small ones vanish.
+        /// Whether the fraction is kept in 1024ths, so that small fractions are rounded to zero.
         in_1024ths: bool = "false", source "RFC 8257 section 3.3 (a real number)",
             where dialect not "ns3" because "TcpDctcp keeps a real number";
-        /// Which acknowledgement ends a window of observation.
+        /// Which acknowledgement ends an observation window.
         ends: Ends = "beyond", source "RFC 8257 section 3.3, item 4",
             where dialect not "ns3" because "TcpDctcp counts acknowledgements by a rule of its own";
         /// Whether a loss halves a window that a mark has just reduced.
         loss_after_mark: bool = "false", source "RFC 3168 section 6.1.2 (once per window of data)",
             where dialect not "ns3" because "TcpDctcp answers losses as marks";
-        /// What is halved for a loss.
+        /// Quantity that a loss halves.
         halved: Halved = "flight", source "RFC 8257 section 3.5, RFC 5681 equation 4",
             where dialect not "ns3" because "TcpDctcp answers losses as marks";
     }

@@ -16,20 +16,20 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Start};
 use sojourn_units::{ParamError, Ratio, params};
 
 params! {
-    /// HighSpeed TCP (RFC 3649): Reno up to 38 segments, steeper above.
+    /// HighSpeed TCP (RFC 3649): Reno up to 38 segments, with faster growth and smaller reductions above.
     pub struct HighspeedParams {
-        /// Window up to which it is Reno, segments (Low_Window).
+        /// Window up to which the algorithm is Reno, in segments (Low_Window).
         low_window: u32 = "38", range "1".."100000", source "RFC 3649 section 5",
             where dialect is "rfc" because "ns-3 and Linux have the table of RFC 3649 built in";
         /// Window reached at the loss rate `high_p`, segments (High_Window).
         high_window: u32 = "83000", range "2".., source "RFC 3649 section 5",
             where dialect is "rfc" because "ns-3 and Linux have the table of RFC 3649 built in",
             acts "the window is above `low_window`";
-        /// That loss rate (High_P).
+        /// Loss rate at which the window is `high_window` (High_P).
         high_p: f64 = "0.0000001", range "0.000000000001".."0.1", source "RFC 3649 section 5 (10^-7)",
             where dialect is "rfc" because "ns-3 and Linux have the table of RFC 3649 built in",
             acts "the window is above `low_window`";
-        /// What a loss takes off a window of that size (High_Decrease).
+        /// Fraction by which a loss reduces a window of `high_window` (High_Decrease).
         high_decrease: Ratio = "0.1", source "RFC 3649 section 5",
             where dialect is "rfc" because "ns-3 and Linux have the table of RFC 3649 built in",
             acts "the window is above `low_window`";
@@ -54,7 +54,7 @@ pub struct Highspeed {
     high: f64,
     /// The loss rate at which Reno has `low` (Low_P).
     low_p: f64,
-    /// That loss rate (High_P).
+    /// Loss rate at which the window is `high_window` (High_P).
     high_p: f64,
     /// What a loss takes off a window of `high` (High_Decrease).
     high_decrease: f64,

@@ -16,14 +16,15 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample,
 use sojourn_units::{ParamError, Span, Time, params};
 
 params! {
-    /// H-TCP: the longer no loss, the faster it grows.
+    /// H-TCP: the window grows faster the more time has passed since the last loss.
     pub struct HtcpParams {
-        /// Time after a loss for which it is Reno (Delta_L).
+        /// Time after a loss in which the algorithm is Reno (Delta_L).
         low_time: Span = "1s", range .."100s", source "draft-leith-tcp-htcp-06 section 3 (at least 1 s)";
-        /// Whether growth is scaled by the round trip over 100 ms: beyond that time, or always in dialect linux (use_rtt_scaling).
+        /// Whether growth is scaled by the round trip divided by 100 ms: after `low_time`, or always in dialect linux
+        /// (use_rtt_scaling).
         rtt_scaling: bool = "false", source "draft-leith-tcp-htcp-06 section 5 (optional)",
             where dialect not "ns3" because "tcp-htcp.cc has no such scaling";
-        /// Whether the fall adapts to the delays seen.
+        /// Whether the reduction after a loss adapts to the measured delays.
         adaptive: bool = "true", source "Shorten and Leith 2004, tcp_htcp.c; draft-leith-tcp-htcp-06 leaves the fall at a half";
     }
     dialects Dialect {
@@ -52,7 +53,7 @@ pub struct Htcp {
     last: Option<Span>,
     least: Option<Span>,
     most: Span,
-    /// What a loss leaves of the window.
+    /// Factor by which a loss multiplies the window.
     beta: f64,
     /// Bytes per second, of the round now and when the last loss came.
     round: Round,

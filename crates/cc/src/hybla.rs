@@ -21,9 +21,9 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample,
 use sojourn_units::{ParamError, Span, Time, params};
 
 params! {
-    /// Hybla: the window grows by the square of how many times longer the round trip is than a reference.
+    /// Hybla: the window's growth scales with the square of the round trip divided by a reference, for long paths.
     pub struct HyblaParams {
-        /// The reference.
+        /// Reference round-trip time.
         rtt0: Span = "25ms", range "1ms".."10s", source "Caini & Firrincieli 2004";
     }
     dialects Dialect {

@@ -17,17 +17,17 @@ const TRAIN_SLACK: u64 = 1_000;
 pub(crate) struct Rules {
     /// Segments below which HyStart does not look (hystart_low_window of tcp_cubic.c).
     pub(crate) low_window: u64,
-    /// Samples of delay in a round before it is judged (N_RTT_SAMPLE).
+    /// Number of delay samples in a round before it is evaluated (N_RTT_SAMPLE).
     pub(crate) n_rtt_sample: u32,
-    /// Least rise of the delay that ends slow start (MIN_RTT_THRESH).
+    /// Minimum rise of the delay that ends slow start (MIN_RTT_THRESH).
     pub(crate) min_rtt_thresh: u64,
-    /// Greatest rise that is waited for (MAX_RTT_THRESH).
+    /// Maximum rise that is required (MAX_RTT_THRESH).
     pub(crate) max_rtt_thresh: u64,
-    /// Divisor of the delay that gives the rise between these bounds (MIN_RTT_DIVISOR).
+    /// Divisor of the delay that gives the required rise between these bounds (MIN_RTT_DIVISOR).
     pub(crate) min_rtt_divisor: u64,
     /// Acknowledgements closer than this form a train (hystart_ack_delta_us of tcp_cubic.c).
     pub(crate) train_gap: u64,
-    /// Rounds of conservative slow start (CSS_ROUNDS).
+    /// Number of rounds of conservative slow start (CSS_ROUNDS).
     pub(crate) css_rounds: u32,
     /// How much slower the window grows in it (CSS_GROWTH_DIVISOR).
     pub(crate) css_growth_divisor: u64,

@@ -15,20 +15,20 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample,
 use sojourn_units::{ParamError, params};
 
 params! {
-    /// Illinois: fast where the queue is short, careful where it is long.
+    /// Illinois: grows fast while the queue is short, and slowly while it is long.
     pub struct IllinoisParams {
-        /// Most and least segments of growth per round trip.
+        /// Maximum and minimum growth per round trip, in segments.
         alpha_max: f64 = "10", range "1".."1000", source "Liu, Basar & Srikant 2006";
         /// See `alpha_max`.
         alpha_min: f64 = "0.3", range "0.001".."1", source "tcp_illinois.c, ALPHA_MIN (0.1 in the paper)";
-        /// Least and most that a loss takes off the window.
+        /// Minimum and maximum fraction by which a loss reduces the window.
         beta_min: f64 = "0.125", range "0.01".."1", source "Liu, Basar & Srikant 2006";
         /// See `beta_min`.
         beta_max: f64 = "0.5", range "0.01".."1", source "Liu, Basar & Srikant 2006";
-        /// Window up to which it is Reno, segments.
+        /// Window up to which the algorithm is Reno, in segments.
         win_thresh: u32 = "15", range .."100000", source "tcp_illinois.c, win_thresh",
             acts "the window comes down to it; in dialect ns3 it is compared with bytes";
-        /// Round trips with a short queue before growth is greatest again.
+        /// Number of round trips with a short queue before growth is at its maximum again.
         theta: u32 = "5", range "1".."1000", source "tcp_illinois.c, theta",
             acts "a queue that stood becomes short again";
     }
@@ -47,7 +47,7 @@ params! {
 pub(crate) struct Law {
     /// Least and most growth, segments per round trip.
     pub(crate) alpha_range: (f64, f64),
-    /// Least and most that a loss takes off the window.
+    /// Minimum and maximum fraction by which a loss reduces the window.
     pub(crate) beta_range: (f64, f64),
     /// Segments of growth per round trip.
     pub(crate) alpha: f64,
@@ -103,9 +103,9 @@ impl Law {
 pub struct Illinois {
     window: Window,
     law: Law,
-    /// Window up to which it is Reno, segments.
+    /// Window up to which the algorithm is Reno, in segments.
     win_thresh: u64,
-    /// Round trips with a short queue before growth is greatest again.
+    /// Number of round trips with a short queue before growth is at its maximum again.
     theta: u32,
     round: Round,
     /// The shortest round trip, microseconds.

@@ -14,29 +14,29 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample,
 use sojourn_units::{ParamError, Span, params};
 
 params! {
-    /// LEDBAT (RFC 6817): low extra delay background transport, by one-way delay.
+    /// LEDBAT (RFC 6817): background transport that limits the queueing delay it adds, measured as one-way delay.
     pub struct LedbatParams {
-        /// Queueing delay to keep (TARGET).
+        /// Target queueing delay (TARGET).
         target: Span = "100ms", range "1ms".."1s", source "RFC 6817 section 2.5 (at most 100 ms)",
             acts "the window follows the delay: in dialect ns3 only while the delay is above the target";
-        /// How fast the window follows (GAIN): segments per round trip at no queueing delay.
+        /// Speed of the window (GAIN), in segments per round trip without queueing delay.
         gain: f64 = "1", range "0.001".."100", source "RFC 6817 section 2.5 (at most 1; RFC 7928 section 5.4 asks for 10)",
             acts "the window follows the delay: in dialect ns3 only while the delay is above the target";
         /// Segments by which the window may exceed the data in flight (ALLOWED_INCREASE).
         allowed_increase: u32 = "1", range "1".."100", source "RFC 6817 section 2.5",
             where dialect is "rfc" because "TcpLedbat never grows beyond what was in flight";
-        /// Minutes over which the least delay is kept (BASE_HISTORY).
+        /// Number of minutes over which the minimum delay is kept (BASE_HISTORY).
         base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5",
             acts "the connection lasts longer, and the least delay changes";
         /// Number of samples whose minimum is the current delay (CURRENT_FILTER).
         current_filter: u32 = "4", range "1".."1000", source "RFC 6817 section 2.4.2 leaves it open, at least 1",
             acts "the window follows the delay: in dialect ns3 only while the delay is above the target";
-        /// Segments sent at first (INIT_CWND).
+        /// Initial window, in segments (INIT_CWND).
         init_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5";
-        /// Least window, segments (MIN_CWND).
+        /// Minimum window, in segments (MIN_CWND).
         min_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5",
             acts "the window falls to it";
-        /// Whether it begins with slow start.
+        /// Whether the connection starts with slow start.
         slow_start: bool = "false", source "RFC 6817 section 2.4.2 has none";
     }
     dialects Dialect {

@@ -9,18 +9,18 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample,
 use sojourn_units::{ParamError, Span, Time, params};
 
 params! {
-    /// LEDBAT++: background transport that stays fair to itself.
+    /// LEDBAT++: background transport whose flows share fairly with each other.
     pub struct LedbatPlusParams {
-        /// Queueing delay to keep.
+        /// Target queueing delay.
         target: Span = "60ms", range "1ms".."1s", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.5";
-        /// Weight of excess delay in the decrease.
+        /// Weight of the excess delay in the decrease.
         constant: f64 = "1", range "0.01".."10", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.3";
-        /// Minutes whose least round trips are kept for the base delay (BASE_HISTORY).
+        /// Number of minutes over which minimum round trips are kept for the base delay (BASE_HISTORY).
         base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5, which LEDBAT++ extends",
             acts "the connection lasts longer, and the least delay changes";
-        /// Samples whose least is the current delay (CURRENT_FILTER).
+        /// Number of samples whose minimum is the current delay (CURRENT_FILTER).
         current_filter: u32 = "4", range "1".."1000", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.5";
-        /// Times the length of a pause between two of them.
+        /// Time between two pauses, as a multiple of their length.
         spacing: u32 = "9", range "1".."1000", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.4";
     }
     dialects Dialect {

@@ -14,16 +14,18 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample,
 use sojourn_units::{ParamError, Ratio, Span, Time, params};
 
 params! {
-    /// TCP-LP: low priority; half the window at the first sign of delay, one segment at the second.
+    /// TCP-LP: low-priority transport that halves the window at the first sign of delay, and falls to one segment at
+    /// the second.
     pub struct LpParams {
-        /// Where in the range of delays congestion is seen (delta).
+        /// Position in the range of delays above which there is congestion (delta).
         threshold: Ratio = "0.15", source "Kuzmanovic & Knightly 2003",
             where dialect is "rfc" because "ns-3 and Linux have 15 % and an eighth built in";
         /// Weight of a new sample of delay (gamma).
         weight: Ratio = "0.125", source "Kuzmanovic & Knightly 2003",
             where dialect is "rfc" because "ns-3 and Linux have 15 % and an eighth built in";
-        /// What the receiver's timestamps are ahead of the sender's clock, ms, modulo 2^32. Linux draws it at random for each
-        /// pair of hosts (tcp_timestamps=1), and from 2^29 on, for seven pairs of eight, never sees congestion.
+        /// Offset of the receiver's timestamps from the sender's clock, in ms, modulo 2^32. Linux draws it at random
+        /// for each pair of hosts (tcp_timestamps=1). From 2^29 on, which is seven of eight pairs, it never detects
+        /// congestion.
         clock_offset: u32 = "2147483648", source "secure_seq.c, secure_tcp_ts_off: the middle of its range",
             where dialect is "linux" because "Linux alone takes differences of two clocks";
     }
@@ -85,7 +87,7 @@ impl Range {
 #[derive(Clone, Debug)]
 pub struct Lp {
     window: Window,
-    /// Where in the range of delays congestion is seen (delta).
+    /// Position in the range of delays above which there is congestion (delta).
     threshold: f64,
     /// Weight of a new sample of delay (gamma).
     weight: f64,

@@ -16,14 +16,15 @@ use crate::{
 use sojourn_units::{ParamError, Rate, Ratio, Span, Time, params};
 
 params! {
-    /// Prague (RFC 9331): reacts to the fraction of marked bytes; ECT(1), accurate feedback, pacing.
+    /// Prague (RFC 9331): L4S congestion control that reacts to the fraction of marked bytes, with ECT(1), accurate ECN
+    /// feedback and pacing.
     pub struct PragueParams {
-        /// Weight of a new observation of the marked fraction.
+        /// Weight of a new sample of the marked fraction.
         g: Ratio = "0.0625", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2 (1/16)";
-        /// Round-trip time as which shorter ones count.
+        /// Reference round-trip time. Shorter round trips count as this.
         reference_rtt: Span = "25ms", range .."1s", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.4",
             acts "round trips are shorter";
-        /// Fraction that the first mark stands for.
+        /// Marked fraction that the first mark sets.
         alpha: Ratio = "1", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2";
     }
     dialects Dialect {

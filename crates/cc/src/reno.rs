@@ -15,17 +15,17 @@ use crate::{
 use sojourn_units::{Bytes, ParamError, Rate, Ratio, choice, params};
 
 choice! {
-    /// What makes the window grow in congestion avoidance.
+    /// How the window grows in congestion avoidance.
     pub enum Counting {
-        /// A segment for each window of bytes acknowledged (RFC 3465 section 2.1).
+        /// By a segment for each acknowledged window of bytes (RFC 3465 section 2.1).
         Bytes = "bytes",
-        /// SMSS * SMSS / cwnd for each acknowledgement, at least one byte (RFC 5681 equation 3).
+        /// By SMSS * SMSS / cwnd for each acknowledgement, at least one byte (RFC 5681 equation 3).
         Acks = "acks",
     }
 }
 
 choice! {
-    /// What is halved for a loss or a mark.
+    /// Quantity that a loss or a mark halves.
     pub enum Halved {
         /// The data in flight (RFC 5681 equation 4).
         Flight = "flight",
@@ -35,27 +35,28 @@ choice! {
 }
 
 params! {
-    /// Reno congestion control (RFC 5681): slow start, then one segment more per round trip; half for a loss or a mark.
-    /// What is lost is repaired by the transport's `recovery`.
+    /// Reno congestion control (RFC 5681): slow start, then one more segment per round trip; a loss or a mark halves
+    /// the window. The transport's `recovery` repairs losses.
     pub struct RenoParams {
-        /// Segments by which one acknowledgement opens the window at most in slow start (L of RFC 3465); 1 after a timeout, unless it is
-        /// 65535: no bound then either.
+        /// Maximum number of segments by which an acknowledgement opens the window in slow start (L of RFC 3465). After
+        /// a timeout it is 1, unless this is 65535: then there is no bound at all.
         slow_start_limit: u32 = "1", range "1".."65535", source "RFC 5681 section 3.1, equation 2";
-        /// What makes the window grow in congestion avoidance.
+        /// How the window grows in congestion avoidance.
         counting: Counting = "bytes", source "RFC 5681 section 3.1 (recommended)";
-        /// What is halved for a loss or a mark.
+        /// Quantity that a loss or a mark halves.
         halved: Halved = "flight", source "RFC 5681 equation 4";
-        /// What an ECN echo leaves of the window: 0.8 is alternative backoff.
+        /// Factor by which an ECN echo multiplies the window. 0.8 is alternative backoff.
         ecn_factor: Ratio = "0.5", source "RFC 3168 section 6.1.2; RFC 8511 section 3.1 for 0.8";
-        /// Slow start threshold to begin with; none is as high as can be.
+        /// Initial slow start threshold. With none, it is as high as possible.
         initial_ssthresh: Option<Bytes> = "none", range "1B".., source "RFC 5681 section 3.1 (arbitrarily high)";
     }
     dialects Dialect {
-        /// RFC 5681 as printed.
+        /// RFC 5681 as published.
         rfc as Rfc = "rfc5681" {}
         /// TcpNewReno of ns-3.
         ns3 as Ns3 = "ns3-3.44" { counting = "acks" from "tcp-congestion-ops.cc, TcpNewReno::CongestionAvoidance"; }
-        /// Linux's reno: every acknowledged segment counts in slow start, and the window is halved, not the flight.
+        /// Linux's reno. Every acknowledged segment counts in slow start, and a loss halves the window, not the data in
+        /// flight.
         linux as Linux = "linux-6.1" {
             slow_start_limit = "65535" from "tcp_cong.c, tcp_slow_start";
             halved = "cwnd" from "tcp_cong.c, tcp_reno_ssthresh";

@@ -14,14 +14,14 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Start};
 use sojourn_units::{ParamError, Ratio, params};
 
 params! {
-    /// Scalable TCP: one hundredth of a segment per acknowledgement, an eighth off for a loss.
+    /// Scalable TCP: grows by a hundredth of a segment per acknowledgement, and shrinks by an eighth at a loss.
     pub struct ScalableParams {
-        /// Segments of growth per segment acknowledged.
+        /// Growth per acknowledged segment, in segments.
         growth: f64 = "0.01", range "0.0001".."1", source "Kelly 2003 (a)",
             acts "the window is above 1 / `growth` segments";
-        /// What a loss takes off the window.
+        /// Fraction by which a loss reduces the window.
         decrease: Ratio = "0.125", source "Kelly 2003 (b)";
-        /// Window up to which it is Reno, segments.
+        /// Window up to which the algorithm is Reno, in segments.
         low_window: u32 = "16", range .."100000", source "Kelly 2003 (lwnd)",
             where dialect not "ns3" because "tcp-scalable.cc has no such bound",
             acts "the window comes down to it";

@@ -21,11 +21,11 @@ use crate::{
 use sojourn_units::{ParamError, Time, params};
 
 params! {
-    /// Vegas: congestion shows as delay; `alpha` to `beta` segments are kept in queues.
+    /// Vegas: detects congestion by delay, and keeps between `alpha` and `beta` segments in queues.
     pub struct VegasParams {
         /// Segments in queues below which the window grows.
         alpha: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
-        /// Segments in queues above which it shrinks.
+        /// Segments in queues above which the window shrinks.
         beta: u32 = "3", range .."10000", source "Brakmo & Peterson 1995",
             acts "this number of segments wait";
         /// Segments in queues that end slow start.
@@ -56,7 +56,7 @@ pub struct Vegas {
     window: Window,
     /// Segments in queues below which the window grows.
     alpha: u64,
-    /// Segments in queues above which it shrinks.
+    /// Segments in queues above which the window shrinks.
     beta: u64,
     /// Segments in queues that end slow start.
     gamma: u64,

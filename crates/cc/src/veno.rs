@@ -14,9 +14,9 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample,
 use sojourn_units::{ParamError, params};
 
 params! {
-    /// Veno: a fifth off for a loss without a queue, half with one.
+    /// Veno: reduces the window by a fifth for a loss without a queue, and by half with a queue.
     pub struct VenoParams {
-        /// Segments in queues from which on the path counts as congested.
+        /// Segments in queues from which the path counts as congested.
         beta: u32 = "3", range .."1000", source "Fu & Liew 2003";
     }
     dialects Dialect {
@@ -33,7 +33,7 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Veno {
     window: Window,
-    /// Segments in queues from which on the path counts as congested.
+    /// Segments in queues from which the path counts as congested.
     beta: u64,
     round: Round,
     /// The shortest round trip, microseconds and one more.

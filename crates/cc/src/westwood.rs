@@ -15,18 +15,18 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample,
 use sojourn_units::{ParamError, Ratio, Span, Time, params};
 
 params! {
-    /// Westwood+: Reno whose window falls to bandwidth times least round-trip time.
+    /// Westwood+: Reno whose window falls to the bandwidth times the minimum round-trip time.
     pub struct WestwoodParams {
-        /// What of the old estimate stays in each filter.
+        /// Weight of the old estimate in each filter.
         filter: Ratio = "0.875", source "tcp_westwood.c, westwood_do_filter (7/8)",
             where dialect not "linux" because "tcp_westwood.c has 7/8 built in";
-        /// Least time over which the rate is taken.
+        /// Minimum time over which the rate is measured.
         least_interval: Span = "50ms", range "1us".."10s", source "tcp_westwood.c, TCP_WESTWOOD_RTT_MIN",
             where dialect not "ns3" because "tcp-westwood-plus.cc takes the rate over a round trip",
             acts "round trips are shorter";
     }
     dialects Dialect {
-        /// Westwood+ as Linux has it.
+        /// Westwood+ as in Linux.
         rfc as Rfc = "westwood-2004" {}
         /// TcpWestwoodPlus of ns-3.
         ns3 as Ns3 = "ns3-3.44" {
@@ -41,7 +41,7 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Westwood {
     window: Window,
-    /// What of the old estimate stays in each filter.
+    /// Weight of the old estimate in each filter.
     filter: f64,
     least_interval: Span,
     /// Bytes per second: filtered once, and twice.

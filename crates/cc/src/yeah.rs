@@ -14,18 +14,18 @@ use crate::{Acked, Build, Congestion, CongestionControl, CongestionKind, Sample,
 use sojourn_units::{ParamError, params};
 
 params! {
-    /// YeAH: fast and slow mode by the estimated queue.
+    /// YeAH: switches between a fast and a slow mode by the estimated queue.
     pub struct YeahParams {
-        /// Segments in queues above which it retreats (Q_max).
+        /// Segments in queues above which the window is reduced early (Q_max).
         alpha: u32 = "80", range "1".."100000", source "Baiocchi et al. 2007; tcp_yeah.c, TCP_YEAH_ALPHA",
             acts "this number of segments wait";
-        /// Queueing delay that counts as long: the base over this (phi).
+        /// Divisor of the base delay that gives the queueing delay that counts as long (phi).
         phi: u32 = "8", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_PHY",
             acts "the delay of a queue is about that part; in dialect ns3, 1 alone differs from the others (a quotient of integers)";
-        /// A retreat takes at most this part off: window over it (gamma + 1).
+        /// Divisor of the window that gives the maximum early reduction (gamma + 1).
         epsilon: u32 = "1", range .."20", source "tcp_yeah.c, TCP_YEAH_EPSILON: a power of two",
             acts "more than `alpha` segments wait";
-        /// Round trips in slow mode that indicate a competing Reno flow (rho).
+        /// Number of round trips in slow mode that indicate competing Reno flows (rho).
         rho: u32 = "16", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_RHO",
             acts "the queue is long for about this number of round trips";
     }
@@ -99,7 +99,7 @@ impl Mode {
 #[derive(Clone, Debug)]
 pub struct Yeah {
     window: Window,
-    /// Segments in queues above which it retreats (Q_max).
+    /// Segments in queues above which the window is reduced early (Q_max).
     alpha: u64,
     /// Queueing delay that counts as long: the base over this.
     phi: u64,

@@ -24,22 +24,22 @@ pub use sink::Ns2Sink;
 use sojourn_units::{Bytes, Packets, Span};
 
 sojourn_units::choice! {
-    /// What the sender does about a loss.
+    /// Reaction of the sender to a loss.
     pub enum Ns2Recovery {
         /// Fast retransmit, then slow start from one packet (ns-2's Agent/TCP).
         Tahoe = "tahoe",
-        /// Fast recovery that any new acknowledgement ends (ns-2's Agent/TCP/Reno).
+        /// Fast recovery that ends with any new acknowledgement (ns-2's Agent/TCP/Reno).
         Reno = "reno",
         /// Fast recovery that partial acknowledgements prolong (ns-2's Agent/TCP/Newreno).
         NewReno = "newreno",
-        /// Selective acknowledgement: in fast recovery packets go out while fewer than the window are under way (ns-2's Agent/TCP/Sack1
-        /// with Agent/TCPSink/Sack1).
+        /// Selective acknowledgement. In fast recovery, the sender sends while fewer packets than the window are in
+        /// flight (ns-2's Agent/TCP/Sack1 with Agent/TCPSink/Sack1).
         Sack = "sack",
-        /// Brakmo and Peterson 1995: the window follows the delay, and each packet has a fine timer (ns-2's Agent/TCP/Vegas).
-        /// There is no SYN, and packets are as large as their payload.
+        /// Brakmo and Peterson 1995. The window follows the delay, and each packet has a fine-grained timer (ns-2's
+        /// Agent/TCP/Vegas). There is no SYN, and packets are as large as their payload.
         Vegas = "vegas",
-        /// Mathis and Mahdavi 1996: what is under way is computed from the furthest packet that has arrived (ns-2's Agent/TCP/Fack with
-        /// Agent/TCPSink/Sack1).
+        /// Mathis and Mahdavi 1996. The packets in flight are computed from the highest packet that has arrived (ns-2's
+        /// Agent/TCP/Fack with Agent/TCPSink/Sack1).
         Fack = "fack",
     }
 }
@@ -47,9 +47,9 @@ sojourn_units::choice! {
 sojourn_units::params! {
     /// ns-2's one-way TCP: segments are counted whole, the sink acknowledges each one.
     pub struct Ns2Params {
-        /// What the sender does about a loss.
+        /// Reaction of the sender to a loss.
         recovery: Ns2Recovery = "reno", source "ns-2.35 Agent/TCP/Reno";
-        /// Receiver window (window_), and the slow start threshold to begin with: ns-2 has no other for it.
+        /// Receive window (window_) and initial slow start threshold; ns-2 has one parameter for both.
         window: Packets = "20p", range "1p".."1000000000p", source "ns-2.35 ns-default.tcl window_";
         /// Congestion window after the first acknowledgement (windowInit_).
         initial_window: Packets = "2p", range "1p".."1000000p", source "ns-2.35 ns-default.tcl windowInit_";
@@ -65,32 +65,33 @@ sojourn_units::params! {
         sack_blocks: u32 = "3", range "1".."3", source "ns-2.35 ns-default.tcl Agent/TCPSink maxSackBlocks_";
         /// Granularity of the clock that measures round trips (tcpTick_).
         tick: Span = "10ms", range "1us".."1s", source "ns-2.35 ns-default.tcl tcpTick_";
-        /// How long before time zero that clock ticked last; none draws it, uniform in one tick (boot_time_).
+        /// Time from the clock's last tick to time zero. With none, it is drawn, uniform within one tick (boot_time_).
         tick_phase: Option<Span> = "none", source "ns-2.35 tcp.cc, reset";
         /// Retransmission timeout before the first sample (rtxcur_init_).
         rto_initial: Span = "3s", range "1us".."1000s", source "ns-2.35 ns-default.tcl rtxcur_init_";
-        /// Least retransmission timeout, before back-off (minrto_).
+        /// Minimum retransmission timeout, before back-off (minrto_).
         rto_min: Span = "200ms", range "0s".."1000s", source "ns-2.35 ns-default.tcl minrto_";
-        /// Longest retransmission timeout (maxrto_).
+        /// Maximum retransmission timeout (maxrto_).
         rto_max: Span = "60s", range "1us".."100000s", source "ns-2.35 ns-default.tcl maxrto_";
-        /// Duplicate acknowledgements that announce a loss (numdupacks_).
+        /// Number of duplicate acknowledgements that signal a loss (numdupacks_).
         dupacks: u32 = "3", range "1".."1000", source "ns-2.35 ns-default.tcl numdupacks_";
-        /// Whether the duplicates before that let out one new packet each, RFC 3042 (singledup_).
+        /// Whether each duplicate acknowledgement before that sends a new packet, RFC 3042 (singledup_).
         limited_transmit: bool = "true", source "ns-2.35 ns-default.tcl singledup_",
             where recovery not "vegas",
             where recovery not "fack";
         /// Whether packets are ECN-capable and the sender answers marks (ecn_).
         ecn: bool = "false", source "ns-2.35 ns-default.tcl ecn_",
             where recovery not "vegas";
-        /// How long the sink may hold an acknowledgement back; none acknowledges at once (interval_ of Agent/TCPSink/DelAck).
+        /// Maximum delay of an acknowledgement. With none, the sink acknowledges at once (interval_ of
+        /// Agent/TCPSink/DelAck).
         delayed_ack: Option<Span> = "none", range "1us".."10s", source "ns-2.35 Agent/TCPSink acknowledges at once";
         /// Packets in queues below which the window of Vegas grows (v_alpha_).
         alpha: u32 = "1", range .."10000", source "ns-2.35 ns-default.tcl v_alpha_",
             where recovery is "vegas";
-        /// Packets in queues above which it shrinks (v_beta_).
+        /// Packets in queues above which the window of Vegas shrinks (v_beta_).
         beta: u32 = "3", range .."10000", source "ns-2.35 ns-default.tcl v_beta_",
             where recovery is "vegas";
-        /// Packets in queues that end its slow start (v_gamma_).
+        /// Packets in queues that end the slow start of Vegas (v_gamma_).
         gamma: u32 = "1", range .."10000", source "ns-2.35 ns-default.tcl v_gamma_",
             where recovery is "vegas";
     }

@@ -26,7 +26,7 @@ pub use socket::{Ns3Change, Ns3Receiver, Ns3Sender};
 use sojourn_units::{Bytes, Packets, Span};
 
 sojourn_units::choice! {
-    /// What the sender does about a loss.
+    /// Reaction of the sender to a loss.
     pub enum Ns3Recovery {
         /// Slow start from one segment, from the first byte that is not acknowledged (TcpTahoe).
         Tahoe = "tahoe",
@@ -36,7 +36,7 @@ sojourn_units::choice! {
 sojourn_units::params! {
     /// ns-3.24's TCP: a byte-counting connection with timestamps, window scaling and delayed acknowledgements.
     pub struct Ns3Params {
-        /// What the sender does about a loss.
+        /// Reaction of the sender to a loss.
         recovery: Ns3Recovery = "tahoe", source "ns-3.24 tcp-tahoe.cc";
         /// Largest payload of a segment (SegmentSize).
         segment: Bytes = "536B", range "1B".."65000B", source "ns-3.24 tcp-socket.cc SegmentSize";
@@ -50,33 +50,33 @@ sojourn_units::params! {
         send_buffer: Bytes = "131072B", range "1B".."2000000000B", source "ns-3.24 tcp-socket.cc SndBufSize";
         /// Bytes that the receiver holds (RcvBufSize).
         receive_buffer: Bytes = "131072B", range "1B".."1000000000B", source "ns-3.24 tcp-socket.cc RcvBufSize";
-        /// Segments in order that one acknowledgement answers (DelAckCount).
+        /// Number of in-order segments per acknowledgement (DelAckCount).
         delayed_ack: u32 = "2", range "1".."1000", source "ns-3.24 tcp-socket.cc DelAckCount";
-        /// How long an acknowledgement is held back at most (DelAckTimeout).
+        /// Maximum delay of an acknowledgement (DelAckTimeout).
         delayed_ack_timeout: Span = "200ms", range "1ns".."1000s", source "ns-3.24 tcp-socket.cc DelAckTimeout";
-        /// Duplicate acknowledgements that announce a loss (ReTxThreshold).
+        /// Number of duplicate acknowledgements that signal a loss (ReTxThreshold).
         dupacks: u32 = "3", range "1".."1000", source "ns-3.24 tcp-tahoe.cc ReTxThreshold";
-        /// Round trip before the first sample (InitialEstimation).
+        /// Round-trip time before the first sample (InitialEstimation).
         rtt_initial: Span = "1s", range "1ns".."1000s", source "ns-3.24 rtt-estimator.cc InitialEstimation";
-        /// Least retransmission timeout (MinRto).
+        /// Minimum retransmission timeout (MinRto).
         rto_min: Span = "1s", range "0s".."1000s", source "ns-3.24 tcp-socket-base.cc MinRto";
-        /// Least term of the timeout beside the mean (ClockGranularity).
+        /// Minimum of the timeout's term besides the mean (ClockGranularity).
         clock_granularity: Span = "1ms", range "0s".."1000s", source "ns-3.24 tcp-socket-base.cc ClockGranularity";
-        /// Timeout of the first SYN, doubled for each next one (ConnTimeout).
+        /// Timeout of the first SYN. It doubles for each further SYN (ConnTimeout).
         connect_timeout: Span = "3s", range "1ns".."1000s", source "ns-3.24 tcp-socket.cc ConnTimeout";
-        /// SYNs that are sent before the sender gives up (ConnCount).
+        /// Number of SYNs before the sender gives up (ConnCount).
         connect_tries: u32 = "6", range "1".."30", source "ns-3.24 tcp-socket.cc ConnCount";
         /// Time to the first probe of a closed window, doubled up to a minute (PersistTimeout).
         persist_timeout: Span = "6s", range "1ns".."60s", source "ns-3.24 tcp-socket.cc PersistTimeout";
-        /// Half the time that a closed connection waits (MaxSegLifetime).
+        /// Half of the time that a closed connection waits (MaxSegLifetime).
         segment_lifetime: Span = "120s", range "0s".."100000s", source "ns-3.24 tcp-socket-base.cc MaxSegLifetime";
-        /// Hold short segments back while data are unacknowledged, RFC 896 (TcpNoDelay is its opposite).
+        /// Delay short segments while data is unacknowledged, RFC 896 (the opposite of TcpNoDelay).
         nagle: bool = "false", source "ns-3.24 tcp-socket.cc TcpNoDelay true";
-        /// Ask for timestamps, RFC 1323 (Timestamp).
+        /// Negotiate timestamps, RFC 1323 (Timestamp).
         timestamps: bool = "true", source "ns-3.24 tcp-socket-base.cc Timestamp";
-        /// Ask for window scaling, RFC 1323 (WindowScaling).
+        /// Negotiate window scaling, RFC 1323 (WindowScaling).
         window_scaling: bool = "true", source "ns-3.24 tcp-socket-base.cc WindowScaling";
-        /// Bytes of the link's header on every packet.
+        /// Bytes of link header on every packet.
         link_header: Bytes = "2B", range "0B".."1000B", source "ns-3.24 ppp-header.cc: PPP on a point-to-point device";
     }
     dialects Dialect {

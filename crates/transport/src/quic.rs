@@ -46,9 +46,9 @@ use sojourn_units::{Bytes, Span, choice, params};
 choice! {
     /// What a late acknowledgement of a packet that was declared lost makes of the thresholds of loss detection.
     pub enum Reordering {
-        /// Nothing (RFC 9002 sections 6.1.1 and 6.1.2).
+        /// They do not grow (RFC 9002 sections 6.1.1 and 6.1.2).
         Fixed = "fixed",
-        /// It raises them to what would have sufficed for that packet (Chromium's QUIC).
+        /// They grow enough that the packet would not have been declared lost (Chromium's QUIC).
         Adaptive = "adaptive",
     }
 }
@@ -58,34 +58,36 @@ params! {
     pub struct QuicParams {
         /// Bytes of the stream in a full packet.
         mss: Bytes = "1160B", range "1B".."65000B", source "RFC 9000 section 14 (datagrams of 1200) less headers of 40";
-        /// Bytes of headers on the wire beside the stream's.
+        /// Bytes of headers on the wire in addition to the stream's bytes.
         headers: Bytes = "68B", range .."1000B", source "UDP and IP 28; RFC 9000 sections 17.3 (short header, 12) and 19.8 (STREAM frame, 12), RFC 9001 section 5.3 (16)";
-        /// Bytes on the wire of a packet with nothing but an acknowledgement.
+        /// Size on the wire of a packet with only an acknowledgement.
         ack_size: Bytes = "70B", range "1B".."1000B", source "UDP and IP 28; RFC 9000 sections 17.3 and 19.3, RFC 9001 section 5.3";
-        /// Bytes on the wire of the packets of the handshake.
+        /// Size on the wire of the packets of the handshake.
         handshake_size: Bytes = "1228B", range "1B".."65000B", source "RFC 9000 section 14.1 (padded to 1200)";
-        /// Packets sent at first.
+        /// Initial window, in packets.
         initial_window: u32 = "10", range "1".."1000", source "RFC 9002 section 7.2";
-        /// Packets above one that indicate its loss (kPacketThreshold).
+        /// Number of packets above a missing packet that signal its loss (kPacketThreshold).
         packet_threshold: u32 = "3", range "1".."1000", source "RFC 9002 section 6.1.1";
         /// Round trips after which an unacknowledged packet below an acknowledged one is lost (kTimeThreshold).
         time_threshold: f64 = "1.125", range "1".."10", source "RFC 9002 section 6.1.2";
-        /// Whether both thresholds grow when a packet that was declared lost is acknowledged later: the packet threshold to that packet's distance and one
-        /// more, the time threshold up to two round trips.
+        /// Whether both thresholds grow when a packet is acknowledged after it was declared lost: the packet threshold
+        /// to that packet's distance plus one, the time threshold up to two round trips.
         reordering: Reordering = "fixed", source "RFC 9002 sections 6.1, 6.1.1 and 6.1.2 allow adaptive thresholds";
-        /// Whether window and slow start threshold are restored when every packet whose loss lowered them is acknowledged later.
+        /// Whether window and slow start threshold are restored when all packets whose loss reduced them are
+        /// acknowledged later.
         undo: bool = "false", source "RFC 9002 section 7.3.2 takes nothing back; RFC 9438 section 4.9.2 does";
         /// Granularity of the timers (kGranularity).
         granularity: Span = "1ms", range "1us".."1s", source "RFC 9002 section 6.1.2";
-        /// Round-trip time before one is measured (kInitialRtt).
+        /// Round-trip time before the first measurement (kInitialRtt).
         initial_rtt: Span = "333ms", range "1us".."10s", source "RFC 9002 section 6.2.2";
-        /// How long a receiver may delay an acknowledgement.
+        /// Maximum time by which a receiver may delay an acknowledgement.
         max_ack_delay: Span = "25ms", range "0s".."10s", source "RFC 9000 section 18.2";
-        /// Packets that one acknowledgement covers when they arrive in order.
+        /// Number of in-order packets per acknowledgement.
         ack_threshold: u32 = "2", range "1".."1000", source "RFC 9000 section 13.2.2";
-        /// Probe timeouts that make a persistent congestion (kPersistentCongestionThreshold).
+        /// Number of probe timeouts that count as persistent congestion (kPersistentCongestionThreshold).
         persistent: u32 = "3", range "1".."100", source "RFC 9002 section 7.6.1";
-        /// Whether packets are spaced where the congestion control does not say how. If false, bursts are limited to `initial_window` packets all the same.
+        /// Whether packets are paced if the congestion control sets no pacing rate. If false, bursts are still limited
+        /// to `initial_window` packets.
         pacing: bool = "true", source "RFC 9002 section 7.7 (N = 1.25)";
         /// Whether packets are ECN-capable.
         ecn: bool = "false", source "RFC 9000 section 13.4 leaves it to the endpoint";

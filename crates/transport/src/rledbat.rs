@@ -22,9 +22,9 @@ use sojourn_units::{Span, Time, params};
 params! {
     /// rLEDBAT (RFC 9840): the receiver makes a background transport of any TCP.
     pub struct RledbatParams {
-        /// Whether the receiver bounds the flow by the window that it advertises.
+        /// Whether the receiver limits the flow by its advertised window.
         rledbat: bool = "false", source "RFC 9840 is for receivers that want it";
-        /// Queueing delay to keep.
+        /// Target queueing delay.
         rledbat_target: Span = "60ms", range "1ms".."1s", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.5";
     }
     dialects Dialect {

@@ -68,114 +68,122 @@ choice! {
 }
 
 params! {
-    /// RTP with RTCP (RFC 3550): media of a source, packet by packet, and reports on its losses, jitter and round trip.
+    /// RTP with RTCP (RFC 3550): media packets of a source, with reports on losses, jitter and round trip.
     pub struct RtpParams {
-        /// Bytes of headers on the wire beside the payload of media; RTCP has 12 fewer below it.
+        /// Bytes of headers on the wire in addition to the media payload. RTCP packets have 12 fewer.
         headers: Bytes = "40B", range "0B".."1000B", source "RFC 791 (IP, 20), RFC 768 (UDP, 8), RFC 3550 section 5.1 (RTP, 12)";
-        /// Most payload of a packet: longer writes of the source are frames, which go in several.
+        /// Maximum payload of a packet. Longer writes of the source are frames, which are split into several packets.
         payload: Bytes = "1460B", range "1B".."65495B", source "1500 less the headers";
-        /// Rate at which the packets of a frame leave, headers included; none sends a frame as a burst.
+        /// Rate at which the packets of a frame are sent, headers included. With none, a frame is sent as a burst.
         pacing: Option<Rate> = "none", range "1kbps".., source "RFC 3550 leaves it open",
             where control is "none";
-        /// Units of the timestamp in a second; none is what the source's format has: 8000 for voice, 48000 for Opus, 90000 else.
+        /// Timestamp units per second. With none, those of the source's format: 8000 for voice, 48000 for Opus, 90000
+        /// otherwise.
         clock_rate: Option<u32> = "none", range "1000".."1000000", source "RFC 3551 sections 4.1 and 5";
-        /// Whether packets of media are ECN-capable.
+        /// Whether media packets are ECN-capable.
         ecn: bool = "false", source "RFC 6679 (optional)";
         /// Whether both ends send RTCP.
         rtcp: bool = "true", source "RFC 3550 section 6";
-        /// Bandwidth of the session; RTCP has a share of it. None is what the source takes on the wire while it sends, under a `control`
-        /// the most that it may, or 64kbps where the source tells no rate.
+        /// Bandwidth of the session, of which RTCP gets a share. With none: the rate of the source on the wire while it
+        /// sends, the maximum rate under a `control`, or 64kbps if the source has no rate.
         bandwidth: Option<Rate> = "none", range "1bps".., source "RFC 3550 section 6.2 (one sender's data bandwidth, lower headers included)",
             where rtcp is "true";
         /// Share of the bandwidth that RTCP may take.
         rtcp_share: Ratio = "0.05", range "0.0001".."1", source "RFC 3550 section 6.2",
             where rtcp is "true";
-        /// Share of RTCP's bandwidth that senders have to themselves while they are few.
+        /// Share of RTCP's bandwidth that is reserved for senders while there are few of them.
         rtcp_senders: Ratio = "0.25", range "0.01".."0.99", source "RFC 3550 section 6.2",
             where rtcp is "true";
-        /// Whether senders and receivers share the bandwidth so however many senders there are.
+        /// Whether this share applies for any number of senders.
         rtcp_always_split: bool = "false", source "RFC 3550 section 6.3.1",
             where rtcp is "true";
-        /// Least time between reports (Tmin).
+        /// Minimum time between reports (Tmin).
         rtcp_least: Span = "5s", range "0s".."1h", source "RFC 3550 section 6.2",
             where rtcp is "true";
-        /// Least time before the first report.
+        /// Minimum time before the first report.
         rtcp_first: Span = "2.5s", range "0s".."1h", source "RFC 3550 section 6.2 (half)",
             where rtcp is "true";
-        /// Least time between regular reports of AVPF (T_rr_interval), each time multiplied by a number between 1/2 and 3/2: a report that is due
-        /// before is left out, feedback that waits for it is not. It leaves the bandwidth of reports to feedback.
+        /// Minimum time between regular reports of AVPF (T_rr_interval), each time multiplied by a random number
+        /// between 1/2 and 3/2. A report that is due earlier is omitted, but not the feedback that waits for it. This
+        /// leaves the reports' bandwidth to feedback.
         trr_int: Span = "0s", range "0s".."1h", source "RFC 4585 sections 3.5.3 and 4.2 (trr-int; optional)",
             where rtcp is "true";
-        /// Whether the least time is at most 360 s by the kilobits of the bandwidth, and half of that before the first report; in a group,
-        /// that of its senders.
+        /// Whether the minimum time is at most 360 s divided by the bandwidth in kilobits per second, and half of that
+        /// before the first report. In a group, this applies to its senders.
         reduced_minimum: bool = "false", source "RFC 3550 section 6.2 (optional)",
             where rtcp is "true";
-        /// Whether waits are random, between 1/2 and 3/2 of what they would be.
+        /// Whether waits are multiplied by a random number between 1/2 and 3/2.
         rtcp_random: bool = "true", source "RFC 3550 section 6.3.1",
             where rtcp is "true";
-        /// Whether waits are considered again when they are over, and when members leave.
+        /// Whether waits are reconsidered when they expire and when members leave.
         reconsideration: bool = "true", source "RFC 3550 sections 6.3.4 and 6.3.6",
             where rtcp is "true";
         /// Weight of a new packet in the average size of RTCP packets.
         rtcp_gain: f64 = "0.0625", range "0.001".."1", source "RFC 3550 section 6.3.3 (1/16)",
             where rtcp is "true";
-        /// The average size before the first packet, headers included; none is that of the first report.
+        /// Initial average size of RTCP packets, headers included. With none, the size of the first report.
         rtcp_first_size: Option<Bytes> = "none", range "1B".."65535B", source "RFC 3550 section 6.3.2 (the probable size)",
             where rtcp is "true";
-        /// Which packets count in it.
+        /// Packets that count in the average size.
         rtcp_average: Average = "all", source "RFC 3550 section 6.3.3",
             where rtcp is "true";
-        /// How large reports are.
+        /// Sizes of reports.
         rtcp_sizes: Sizes = "rfc", source "RFC 3550 section 6.4",
             where rtcp is "true";
-        /// Packets in order after which a source is believed and counted.
+        /// Number of in-order packets after which a source is valid and counted.
         probation: u32 = "0", range "0".."10", source "RFC 3550 section 6.2.1 (the SSRC is known from signalling); its appendix A.1 has 2",
             where rtcp is "true";
-        /// Congestion control of the media: nada, scream or gcc, with parameters of its own; none sends what the source makes.
+        /// Congestion control of the media: nada, scream or gcc, with its parameters. With none, the sender sends
+        /// everything that the source produces.
         control: Option<Spec> = "none", source "RFC 8698, RFC 8298, draft-ietf-rmcat-gcc-02; RFC 3550 has none",
             where rtcp is "true";
-        /// Time between congestion control feedback packets; none sends none, or every 50 ms (nada: 100 ms) where `control` needs it.
+        /// Time between congestion control feedback packets. With none, there are none, unless `control` needs them:
+        /// then every 50 ms (nada: 100 ms).
         feedback: Option<Span> = "none", range "1ms".."10s", source "RFC 8888 (optional)",
             where rtcp is "true";
-        /// Whether feedback goes without a report and a name in front, once a report has been sent.
+        /// Whether feedback is sent without a preceding report and name, once a report was sent.
         reduced_size: bool = "true", source "RFC 5506 section 4";
-        /// Whether the receiver asks for a key frame when a picture is lost, and again after a round trip, which it estimates; none does of
-        /// video whose encoder makes no further one by itself.
+        /// Whether the receiver requests a key frame when a picture is lost, and again after an estimated round trip.
+        /// With none, only for video whose encoder makes no further key frames by itself.
         picture_loss: Option<bool> = "none", source "RFC 4585 section 6.3.1; without, such a picture would never come back";
-        /// Whether the receiver asks for packets that are missing (generic NACK), as soon as RTCP's timing lets it, and the sender sends
-        /// them again: at once only with dialect=avpf, and as often as `bandwidth` allows.
+        /// Whether the receiver requests missing packets (generic NACK) as soon as RTCP's timing allows, and the sender
+        /// retransmits them. Requests are immediate only with dialect=avpf, and as frequent as `bandwidth` allows.
         nack: bool = "false", source "RFC 4585 section 6.2.1 and RFC 4588 (optional)",
             where rtcp is "true";
-        /// How much longer the playout buffer holds media, so that what is asked for comes in time.
+        /// Extra time that the playout buffer holds media, so that retransmissions arrive in time.
         nack_hold: Span = "100ms", range "0s".."10s", source "Sojourn's choice: a round trip, and the wait for the next packet",
             where nack is "true";
-        /// Time after which a packet that is still missing may be asked for again; the time that answers have taken, if that is longer.
+        /// Time after which a packet that is still missing may be requested again. If earlier retransmissions took
+        /// longer, that time.
         nack_again: Span = "100ms", range "1ms".."10s", source "Sojourn's choice; RFC 4588 section 6.3 has a round trip, as the receiver estimates it",
             where nack is "true";
-        /// How long the sender keeps packets, so as to send them again.
+        /// Time for which the sender keeps packets for retransmission.
         rtx_time: Span = "3s", range "1ms".."1min", source "the examples of RFC 4588 section 8.7; rtx-time has no default (section 8.1)",
             where nack is "true";
-        /// How long the receiver's playout buffer holds media.
+        /// Playout delay of the receiver's buffer.
         playout: Playout = "adaptive", source "Ramjee et al. 1994, algorithm 1";
-        /// How long beyond the delay of the first packet, at first or always.
+        /// Playout delay beyond the delay of the first packet: the initial one (adaptive) or the only one (fixed).
         playout_hold: Span = "40ms", range "0s".."10s", source "two packets of voice";
-        /// Whether the sender stops when its media does not arrive, when no reports do, or when it takes far more than TCP would.
+        /// Whether the sender stops when its media does not arrive, when no reports arrive, or when its rate is far
+        /// above that of TCP.
         circuit_breaker: bool = "false", source "RFC 8083; off, because what a queue does to those who do not yield is a question here",
             where rtcp is "true";
-        /// What tells it the rate of TCP.
+        /// Equation for the rate of TCP.
         breaker_equation: Equation = "simple", source "RFC 8083 section 4.3",
             where circuit_breaker is "true";
-        /// Share of losses in a report from which on media is of no use, and it stops, too; none does not judge.
+        /// Loss ratio in a report from which the media is unusable, which also stops the sender. With none, there is no
+        /// such bound.
         unusable_loss: Option<Ratio> = "none", range "0.001".."1", source "RFC 8083 section 4.4, which leaves the bound to the application",
             where circuit_breaker is "true";
-        /// For how long reports have to say so.
+        /// Time for which reports must show such losses.
         unusable_time: Span = "10s", range "0s".."1h", source "RFC 8083 section 4.4 (seconds, or tens of seconds)",
             where unusable_loss not "none";
     }
     dialects Dialect {
         /// RFC 3550, with the profile of RFC 3551.
         rfc as Rfc = "rfc3550" {}
-        /// The profile for feedback (RFC 4585): no least time, but in a group 1s before the first report.
+        /// The profile for feedback (RFC 4585): no minimum time between reports, except 1s before the first report in a
+        /// group.
         avpf as Avpf = "rfc4585" {
             rtcp_least = "0s" from "RFC 4585 section 3.4";
             rtcp_first = "0s" from "RFC 4585 section 3.5.1 (two participants; a group has 1s)";

@@ -29,37 +29,37 @@ pub use member::{SrmConfig, SrmCounts, SrmMember};
 use sojourn_units::{Bytes, Span, params};
 
 params! {
-    /// SRM: a source and the members of a multicast group, who repair what some of them miss.
+    /// SRM: a source and the members of a multicast group, which repair each other's losses.
     pub struct SrmParams {
-        /// Request timers begin at this multiple of the distance to the source (C1).
+        /// Start of request timers, in distances to the source (C1).
         c1: f64 = "2", range "0".."1000", source "Floyd et al. 1997; srm.tcl";
         /// Width of request timers, in distances to the source (C2).
         c2: f64 = "2", range "0".."1000", source "Floyd et al. 1997; srm.tcl";
-        /// Repair timers begin at this multiple of the distance to the member that asks (D1).
+        /// Start of repair timers, in distances to the requesting member (D1).
         d1: f64 = "1", range "0".."1000", source "srm.tcl; the logarithm of the group's size in Floyd et al. 1997";
-        /// Width of repair timers, in distances to the member that asks (D2).
+        /// Width of repair timers, in distances to the requesting member (D2).
         d2: f64 = "1", range "0".."1000", source "srm.tcl; the logarithm of the group's size in Floyd et al. 1997";
-        /// Times that the request timer of one number is doubled at most.
+        /// Maximum number of times that the request timer of a packet is doubled.
         backoffs: u32 = "5", range "0".."30", source "srm.tcl, requestBackoffLimit_";
-        /// C1 to D2 adapt to the duplicates and delays of the past.
+        /// Adapt C1 to D2 to past duplicates and delays.
         adaptive: bool = "false", source "Floyd et al. 1997 section VII";
-        /// Mean time between session messages of a member; each is between nine and eleven tenths of it.
+        /// Mean time between session messages of a member. Each time is between 0.9 and 1.1 of it.
         session: Span = "1s", range "1ms".."1h", source "srm.tcl, sessionDelay_";
-        /// The distance to a member that nothing is known of.
+        /// Assumed distance to an unknown member.
         distance: Span = "1s", range "0s".."1h", source "srm.cc: one second";
-        /// Members ask for what was sent before they came.
+        /// Whether members request packets that were sent before they joined.
         history: bool = "false", source "Sojourn's choice";
-        /// Bytes of headers on the wire beside the payload of data, requests, repairs and session messages.
+        /// Bytes of headers on the wire in addition to the payload of data, requests, repairs and session messages.
         headers: Bytes = "28B", range .."1000B", source "RFC 791 (IP, 20) and RFC 768 (UDP, 8)";
-        /// Bytes of SRM's own header, which requests, repairs and session messages have.
+        /// Bytes of SRM's header on requests, repairs and session messages.
         header: Bytes = "16B", range .."1000B", source "srm.h: four numbers";
-        /// Payload of a repair; that of the data unless given.
+        /// Payload of a repair. The default is that of the data.
         repair: Option<Bytes> = "none", range "1B".."65495B", source "the data's; ns-2 sends 1024 bytes";
     }
     dialects Dialect {
         /// Floyd et al. 1997.
         paper as Paper = "floyd1997" {}
-        /// ns-2.35: the given sizes are the sizes on the wire.
+        /// ns-2.35. The given sizes are the sizes on the wire.
         ns2 as Ns2 = "ns2-2.35" {
             headers = "0B" from "agent.cc: packetSize_ is the size of the packet";
             repair = "1024B" from "srm.tcl, packetSize_";

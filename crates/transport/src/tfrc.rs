@@ -21,23 +21,23 @@ pub use sender::{TfrcConfig, TfrcSender};
 use sojourn_units::{Bytes, Span, params};
 
 params! {
-    /// TFRC (RFC 5348): an unreliable flow with the rate that TCP would have, and less variation.
+    /// TFRC (RFC 5348): an unreliable flow with the average rate of TCP and less variation.
     pub struct TfrcParams {
         /// Payload of a packet (s).
         segment: Bytes = "1460B", range "1B".."65495B", source "1500 less 28 and 12";
-        /// Bytes of headers on the wire beside the payload, of data and of feedback.
+        /// Bytes of headers on the wire in addition to the payload, of data and of feedback.
         headers: Bytes = "40B", range .."1000B", source "RFC 768 (UDP and IP, 28) and what section 3.2 puts into a packet (12)";
-        /// Whether the spacing of packets follows single round-trip times, against oscillation.
+        /// Whether the spacing of packets follows individual round-trip times, to reduce oscillation.
         oscillation: bool = "true", source "RFC 5348 section 4.5 (optional)";
         /// Weight of the past in the smoothed round-trip time (q).
         rtt_filter: f64 = "0.9", range "0".."0.999", source "RFC 5348 section 4.3";
-        /// Packets above a missing one that indicate its loss (NDUPACK).
+        /// Number of packets above a missing packet that signal its loss (NDUPACK).
         dupthresh: u32 = "3", range "1".."100", source "RFC 5348 section 5.1";
-        /// Whether a long interval without loss takes weight from older ones (DF).
+        /// Whether a long interval without loss reduces the weight of older intervals (DF).
         discounting: bool = "false", source "RFC 5348 section 5.5 (optional)";
         /// Longest time between two packets (t_mbi).
         longest_gap: Span = "64s", range "1ms".."1h", source "RFC 5348 section 4.3";
-        /// Whether packets are ECN-capable; a mark counts as a loss.
+        /// Whether packets are ECN-capable. A mark counts as a loss.
         ecn: bool = "false", source "RFC 5348 section 5.1 (a marked packet is a congestion indication)";
     }
     dialects Dialect {

@@ -13,11 +13,11 @@ use sojourn_units::{Bytes, Time, choice, params};
 choice! {
     /// The ECN codepoint of datagrams.
     pub enum UdpEcn {
-        /// Not-ECT: a queue can only drop them.
+        /// Not-ECT. A queue can only drop them.
         None = "none",
-        /// ECT(0): a queue may mark them as it does packets of RFC 3168.
+        /// ECT(0). A queue may mark them, as in RFC 3168.
         Ect0 = "ect0",
-        /// ECT(1): a queue for L4S takes them for its own (RFC 9331).
+        /// ECT(1). An L4S queue treats them as L4S packets (RFC 9331).
         Ect1 = "ect1",
     }
 }
@@ -34,17 +34,17 @@ impl UdpEcn {
 }
 
 params! {
-    /// UDP: datagrams as the source writes them, without any control.
+    /// UDP: datagrams as the source writes them, without congestion control.
     pub struct UdpParams {
         /// Bytes of headers on the wire beside the payload.
         headers: Bytes = "28B", range .."1000B", source "RFC 791 (IP, 20) and RFC 768 (UDP, 8)";
-        /// ECN codepoint of the datagrams; nothing reacts to marks.
+        /// ECN codepoint of the datagrams. Senders do not react to marks.
         ecn: UdpEcn = "none", source "RFC 8085 section 3.1.7: not without a reaction to marks";
     }
     dialects Dialect {
         /// RFC 768.
         rfc as Rfc = "rfc768" {}
-        /// The size that the source says is the size on the wire.
+        /// The source's packet size is the size on the wire.
         ns2 as Ns2 = "ns2-2.35" { headers = "0B" from "agent.cc, udp.cc: packetSize_ is the size of the packet"; }
         /// As RFC 768, with the header of a point-to-point link, which the link adds (`wire.link_header`).
         ns3 as Ns3 = "ns3-3.44" { headers = "30B" from "ppp-header.cc: 2 bytes"; }

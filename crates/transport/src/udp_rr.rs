@@ -10,17 +10,19 @@ use sojourn_sim::{Agent, Ecn, Host, Kind, Outgoing, Packet, Timers};
 use sojourn_units::{Bytes, Span, Time, params};
 
 params! {
-    /// Requests and responses over UDP, as netperf's UDP_RR, irtt and ping send them: what a small packet and its answer take.
+    /// Requests and responses over UDP, as in netperf's UDP_RR, irtt and ping. It measures the round trip of small
+    /// packets.
     pub struct UdpRrParams {
-        /// Bytes of a request, without headers.
+        /// Size of a request, without headers.
         request: Bytes = "56B", range "1B".."65507B", source "iputils ping: with the headers a packet of 84 bytes; netperf's UDP_RR has 1";
-        /// Bytes of a response, without headers; those of the request unless given.
+        /// Size of a response, without headers. The default is the size of the request.
         response: Option<Bytes> = "none", range "1B".."65507B", source "ping, irtt and netperf answer with as much as they got";
-        /// Time from one request to the next, whether it is answered or not; without it the next one follows the answer, or the timeout.
+        /// Time from one request to the next, independent of the answers. With none, the next request follows the
+        /// answer or the timeout.
         interval: Option<Span> = "none", range "1us".."1h", source "netperf's UDP_RR; irtt and ping have 1s";
-        /// Time without an answer after which an exchange is lost.
+        /// Time without an answer after which an exchange counts as lost.
         timeout: Span = "2s", range "1us".."1h", source "Flent's --socket-timeout, from memory";
-        /// Requests to send; none goes on until the flow stops.
+        /// Number of requests to send. With none, until the flow stops.
         requests: Option<u64> = "none", range "1".., source "ping, irtt and netperf end with the test";
     }
 }

@@ -78,7 +78,7 @@ impl Filter {
 pub(crate) struct Ns3 {
     /// Gain of rate and window in Startup (BBRHighGain).
     high_gain: f64,
-    /// Gain of the window afterwards.
+    /// Gain of the window after startup.
     cwnd_gain_steady: f64,
     /// Rounds over which the greatest rate counts.
     rounds: u64,

@@ -14,7 +14,7 @@ use sojourn_units::ParamError;
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
     search: Search,
-    /// What a loss leaves of the window.
+    /// Factor by which a loss multiplies the window.
     beta: f64,
     fast_convergence: bool,
     /// Segments acknowledged towards the next one of growth (m_cWndCnt). ns-3's `uint32_t` wraps.

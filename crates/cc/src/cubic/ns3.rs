@@ -44,7 +44,7 @@ pub(crate) struct Ns3 {
 struct Curve {
     /// C, segments per second cubed.
     c: f64,
-    /// What a loss leaves of the window.
+    /// Factor by which a loss multiplies the window.
     beta_cubic: f64,
     reno_friendly: bool,
     fast_convergence: bool,

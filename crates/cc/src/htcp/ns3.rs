@@ -20,7 +20,7 @@ pub(crate) struct Ns3 {
     adaptive: bool,
     /// Growth, segments per round trip.
     alpha: f64,
-    /// What a loss leaves of the window.
+    /// Factor by which a loss multiplies the window.
     beta: f64,
     last_loss: Time,
     least: Option<Span>,

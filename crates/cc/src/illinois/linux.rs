@@ -22,9 +22,9 @@ pub(crate) struct Linux {
     alphas: (u64, u64),
     /// Least and most that a loss takes off the window, 64ths.
     betas: (u64, u64),
-    /// Window up to which it is Reno, segments.
+    /// Window up to which the algorithm is Reno, in segments.
     win_thresh: u64,
-    /// Round trips with a short queue before growth is greatest again.
+    /// Number of round trips with a short queue before growth is at its maximum again.
     theta: u64,
     /// Growth, 128ths of a segment per round trip.
     alpha: u64,

@@ -18,7 +18,7 @@ pub(crate) struct Ns3 {
     law: Law,
     /// Window up to which it is Reno, compared with bytes.
     win_thresh: u64,
-    /// Round trips with a short queue before growth is greatest again.
+    /// Number of round trips with a short queue before growth is at its maximum again.
     theta: u32,
     base: Option<Span>,
     most: Span,

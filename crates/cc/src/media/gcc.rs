@@ -25,7 +25,7 @@ use sojourn_units::{ParamError, Span, Time, params};
 use std::collections::VecDeque;
 
 params! {
-    /// GCC (draft-ietf-rmcat-gcc-02): WebRTC's control by the gradient of delay, and by loss.
+    /// GCC (draft-ietf-rmcat-gcc-02): WebRTC's congestion control, based on the delay gradient and on losses.
     pub struct GccParams {
         /// Packets sent within this time are one group (burst_time).
         burst: Span = "5ms", range "0s".."100ms", source "gcc-02 section 5.2";
@@ -35,18 +35,18 @@ params! {
         variance: f64 = "0.1", range "0.0001".."10", source "gcc-02 table 1";
         /// Coefficient of the measured noise (chi).
         chi: f64 = "0.01", range "0.001".."0.1", source "gcc-02 table 1 (0.1 to 0.001)";
-        /// Threshold of the over-use detector at first, ms (del_var_th(0)).
+        /// Initial threshold of the over-use detector, ms (del_var_th(0)).
         threshold: f64 = "12.5", range "1".."600", source "gcc-02 table 1";
-        /// Time above the threshold that is over-use (overuse_time_th).
+        /// Time above the threshold that counts as over-use (overuse_time_th).
         overuse: Span = "10ms", range "0s".."1s", source "gcc-02 table 1",
             acts "over-use lasts about so long";
-        /// How fast the threshold rises (K_u).
+        /// Speed at which the threshold rises (K_u).
         k_up: f64 = "0.01", range "0".."1", source "gcc-02 table 1";
-        /// How fast it falls (K_d).
+        /// Speed at which the threshold falls (K_d).
         k_down: f64 = "0.00018", range "0".."1", source "gcc-02 table 1";
-        /// Rate after over-use over the received rate (beta).
+        /// Rate after over-use, relative to the received rate (beta).
         beta: f64 = "0.85", range "0.1".."1", source "gcc-02 section 5.5";
-        /// Increase per second while the capacity is not known (eta).
+        /// Increase per second while the capacity is unknown (eta).
         eta: f64 = "1.08", range "1".."2", source "gcc-02 section 5.5";
     }
     dialects Dialect {

@@ -21,9 +21,9 @@ use sojourn_units::{ParamError, Span, Time, params};
 use std::collections::VecDeque;
 
 params! {
-    /// NADA (RFC 8698): the rate follows one signal of queue delay, losses and marks.
+    /// NADA (RFC 8698): the rate follows a single signal that combines queue delay, losses and marks.
     pub struct NadaParams {
-        /// Weight of the flow among others (PRIO).
+        /// Weight of the flow relative to others (PRIO).
         prio: f64 = "1", range "0.1".."10", source "RFC 8698 figure 3";
         /// Reference congestion signal (XREF).
         xref: Span = "10ms", range "1ms".."1s", source "RFC 8698 figure 3";
@@ -35,41 +35,41 @@ params! {
         tau: Span = "500ms", range "10ms".."10s", source "RFC 8698 figure 3";
         /// Bound of the self-inflicted delay in accelerated ramp-up (QBOUND).
         qbound: Span = "50ms", range "1ms".."1s", source "RFC 8698 figure 3";
-        /// Queue delay from which on the ramp-up is not accelerated (QEPS).
+        /// Queue delay from which the ramp-up is not accelerated (QEPS).
         qeps: Span = "10ms", range "1ms".."1s", source "RFC 8698 figure 3";
         /// Bound of the filtering delay (DFILT).
         dfilt: Span = "120ms", range "0s".."1s", source "RFC 8698 figure 3";
-        /// Most increase in accelerated ramp-up (GAMMA_MAX).
+        /// Maximum increase in accelerated ramp-up (GAMMA_MAX).
         gamma_max: f64 = "0.5", range "0.01".."2", source "RFC 8698 figure 3",
             acts "accelerated ramp-up reaches it";
         /// Window of observation (LOGWIN).
         logwin: Span = "500ms", range "100ms".."10s", source "RFC 8698 figure 3";
-        /// Queue delay from which on it counts less once losses are seen (QTH).
+        /// Queue delay above which additional delay counts less, once there are losses (QTH).
         qth: Span = "50ms", range "1ms".."1s", source "RFC 8698 figure 3";
-        /// How fast it counts less beyond (LAMBDA).
+        /// Speed at which delay above `qth` loses weight (LAMBDA).
         lambda: f64 = "0.5", range "0".."10", source "RFC 8698 figure 3";
-        /// Delay that a loss ratio of `plrref` stands for (DLOSS).
+        /// Delay equivalent of a loss ratio of `plrref` (DLOSS).
         dloss: Span = "10ms", range "0s".."1s", source "RFC 8698 figure 3";
         /// Reference loss ratio (PLRREF).
         plrref: f64 = "0.01", range "0.0001".."1", source "RFC 8698 figure 3";
-        /// Delay that a mark ratio of `pmrref` stands for (DMARK).
+        /// Delay equivalent of a mark ratio of `pmrref` (DMARK).
         dmark: Span = "2ms", range "0s".."1s", source "RFC 8698 figure 3";
         /// Reference mark ratio (PMRREF).
         pmrref: f64 = "0.01", range "0.0001".."1", source "RFC 8698 figure 3";
-        /// Most that the signal may be (XMAX).
+        /// Maximum of the signal (XMAX).
         xmax: Span = "500ms", range "10ms".."10s", source "ns3-rmcat; RFC 8698 has none but the 3.2767 s of section 5.3";
         /// Weight of a new loss or mark ratio (ALPHA).
         alpha: f64 = "0.1", range "0.001".."1", source "RFC 8698 figure 3";
-        /// Mean intervals between losses for which these count as recent (MULTILOSS).
+        /// Number of mean loss intervals for which losses count as recent (MULTILOSS).
         multiloss: f64 = "7", range "1".."100", source "RFC 8698 figure 3",
             acts "losses are about so far apart";
-        /// How much of what waits the encoder makes up for in a frame (BETA_V).
+        /// Share of the sender's backlog that the encoder compensates for per frame (BETA_V).
         beta_v: f64 = "0.1", range "0".."10", source "RFC 8698 figure 3";
-        /// How much of it the pacer does (BETA_S).
+        /// Share of the sender's backlog that the pacer compensates for per frame (BETA_S).
         beta_s: f64 = "0.1", range "0".."10", source "RFC 8698 figure 3";
-        /// Frames in a second, by which what waits is a rate (FPS).
+        /// Frames per second, to convert the sender's backlog to a rate (FPS).
         fps: f64 = "30", range "1".."240", source "RFC 8698 figure 3";
-        /// Pacing rate over the sending rate of section 5.2.2: above 1, frames of varying size wait less.
+        /// Pacing rate, relative to the sending rate of section 5.2.2. Above 1, frames of varying size wait less.
         headroom: f64 = "1", range "1".."10", source "RFC 8698 section 5.2";
     }
     dialects Dialect {

@@ -24,37 +24,39 @@ params! {
     pub struct ScreamParams {
         /// Target of the queue delay (QDELAY_TARGET_LO).
         target: Span = "100ms", range "5ms".."1s", source "RFC 8298 section 4.1.1.1";
-        /// Greatest target, where others fill the queue (QDELAY_TARGET_HI).
+        /// Maximum target, when other flows fill the queue (QDELAY_TARGET_HI).
         target_high: Span = "400ms", range "5ms".."5s", source "RFC 8298 section 4.1.1.1",
             where competing is "true",
             acts "others make the queue so long";
-        /// Whether the target rises where others fill the queue; a flow alone then takes its own queue for that of others.
+        /// Whether the target rises when other flows fill the queue. A single flow then takes its own queue for that of
+        /// others.
         competing: bool = "false", source "RFC 8298 section 4.1.2.3, which lets it be turned off";
         /// Segment by which the window grows (MSS).
         mss: Bytes = "1000B", range "100B".."65535B", source "RFC 8298 section 4.1.1.1";
-        /// Least window, segments (MIN_CWND).
+        /// Minimum window, in segments (MIN_CWND).
         min_cwnd: f64 = "3", range "1".."100", source "RFC 8298 section 4.1.1.1 (3000 bytes)";
         /// Gain of the window (GAIN).
         gain: f64 = "1", range "0.01".."10", source "RFC 8298 section 4.1.1.1";
-        /// Window after a loss over the one before (BETA_LOSS).
+        /// Factor by which a loss multiplies the window (BETA_LOSS).
         beta_loss: f64 = "0.8", range "0.1".."1", source "RFC 8298 section 4.1.1.1";
-        /// Window after a mark over the one before (BETA_ECN).
+        /// Factor by which a mark multiplies the window (BETA_ECN).
         beta_ecn: f64 = "0.9", range "0.1".."1", source "RFC 8298 section 4.1.1.1";
-        /// Rate after a loss over the one before (BETA_R).
+        /// Factor by which a loss multiplies the rate (BETA_R).
         beta_rate: f64 = "0.9", range "0.1".."1", source "RFC 8298 section 4.1.1.1";
-        /// How far the window may exceed the bytes in flight of the last seconds (MAX_BYTES_IN_FLIGHT_HEAD_ROOM).
+        /// Factor by which the window may exceed the maximum bytes in flight of the last seconds
+        /// (MAX_BYTES_IN_FLIGHT_HEAD_ROOM).
         headroom: f64 = "1.1", range "1".."10", source "RFC 8298 section 4.1.1.1; its authors' code has 2";
         /// Time between changes of the rate (RATE_ADJUST_INTERVAL).
         adjust: Span = "200ms", range "10ms".."10s", source "RFC 8298 section 4.1.1.1";
-        /// Most increase of the rate, bits per second in a second (RAMP_UP_SPEED).
+        /// Maximum increase of the rate, in bits per second per second (RAMP_UP_SPEED).
         ramp_up: f64 = "200000", range "1000".."100000000", source "RFC 8298 section 4.1.1.1";
         /// Guard against early congestion (PRE_CONGESTION_GUARD).
         guard: f64 = "0.1", range "0".."1", source "RFC 8298 section 4.1.1.1";
         /// Guard against a queue in the sender (TX_QUEUE_SIZE_FACTOR).
         queue_factor: f64 = "1", range "0".."10", source "RFC 8298 section 4.1.1.1";
-        /// Delay in the sender from which on the rate is cut (RTP_QDELAY_TH).
+        /// Delay in the sender above which the rate is reduced (RTP_QDELAY_TH).
         queue_delay: Span = "20ms", range "0s".."1s", source "RFC 8298 section 4.1.1.1";
-        /// The cut (TARGET_RATE_SCALE_RTP_QDELAY).
+        /// Factor of that reduction (TARGET_RATE_SCALE_RTP_QDELAY).
         queue_cut: f64 = "0.95", range "0.1".."1", source "RFC 8298 section 4.1.1.1";
         /// Trend of the queue delay that ends fast increase (QDELAY_TREND_TH).
         trend: f64 = "0.2", range "0.01".."1", source "RFC 8298 section 4.1.1.1";

@@ -14,9 +14,9 @@ use sojourn_units::ParamError;
 pub(crate) struct Linux {
     /// Acknowledged segments for one of growth.
     per: u64,
-    /// What a loss takes off the window.
+    /// Fraction by which a loss reduces the window.
     decrease: f64,
-    /// Window up to which it is Reno, segments.
+    /// Window up to which the algorithm is Reno, in segments.
     low_window: u64,
 }
 

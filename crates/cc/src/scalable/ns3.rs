@@ -47,7 +47,7 @@ impl Growth {
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
     growth: Growth,
-    /// What a loss takes off the window.
+    /// Fraction by which a loss reduces the window.
     decrease: f64,
 }
 

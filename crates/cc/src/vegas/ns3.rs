@@ -17,7 +17,7 @@ use sojourn_units::{ParamError, Span};
 pub(crate) struct Ns3 {
     /// Segments in queues below which the window grows.
     alpha: u64,
-    /// Segments in queues above which it shrinks.
+    /// Segments in queues above which the window shrinks.
     beta: u64,
     /// Segments in queues that end slow start.
     gamma: u64,

@@ -13,7 +13,7 @@ use sojourn_units::{ParamError, Span};
 /// See [`super::Veno`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
-    /// Segments in queues from which on the path counts as congested.
+    /// Segments in queues from which the path counts as congested.
     beta: u64,
     delays: Delays,
     on: bool,

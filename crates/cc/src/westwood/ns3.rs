@@ -13,7 +13,7 @@ use sojourn_units::{ParamError, Span, Time};
 /// See [`super::Westwood`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
-    /// What of the old estimate stays in each filter.
+    /// Weight of the old estimate in each filter.
     filter: f64,
     /// Bits per second: filtered, and the last sample.
     rate: u64,

@@ -14,7 +14,7 @@ use sojourn_units::{ParamError, Span};
 /// See [`super::Yeah`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
-    /// Segments in queues above which it retreats (Q_max).
+    /// Segments in queues above which the window is reduced early (Q_max).
     alpha: u64,
     /// Queueing delay that counts as long: the base over this.
     phi: u32,

@@ -62,9 +62,7 @@ fn releases(dialects: &[&DialectInfo]) -> String {
 fn congestion_markdown<'a>(controls: impl Iterator<Item = &'a Entry>) -> String {
     let mut page = String::from(
         "# Congestion controls\n\n\
-         Each is a kind of flow of that name over TCP (`--flow '4*cubic'`), with the recovery that it expects; `cc=NAME` of `tcp` and `quic` \
-         puts it over another. Those of media are the `control` of [`rtp`](flows.md). `sojourn show NAME` prints what these pages say, and the \
-         parameters of the transport with it. This page and those it links are generated from the declarations in `crates/cc/src`.\n\n\
+         Each congestion control for transports is also a kind of TCP flow with the same name (`--flow '4*cubic'`), with suitable loss recovery. To combine it with another transport, use `cc=NAME` of `tcp` or `quic`. A congestion control for media is the `control` of [`rtp`](flows.md). `sojourn show NAME` prints the same information, with the parameters of the transport. This page and the pages it links to are generated from the declarations in `crates/cc/src`.\n\n\
          | name | for | dialects | what |\n|---|---|---|---|\n",
     );
     for entry in controls {
@@ -85,7 +83,7 @@ fn congestion_markdown<'a>(controls: impl Iterator<Item = &'a Entry>) -> String 
 
 fn control_markdown(entry: &Entry) -> String {
     let mut page = format!(
-        "# {}\n\n`{}`, congestion control of {}{}\n\n{}\n\n![{}](../../images/congestion/{}.svg)\n\n*{}*\n\n",
+        "# {}\n\n`{}`, congestion control for {}{}\n\n{}\n\n![{}](../../images/congestion/{}.svg)\n\n*{}*\n\n",
         entry.title,
         entry.name,
         match is_media(entry) {

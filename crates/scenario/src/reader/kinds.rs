@@ -70,15 +70,15 @@ pub struct FlowKindInfo {
 const DATA_AND_CC: [(&str, &str); DATA + 1] = [
     (
         "bytes",
-        "Bytes to send, such as 10MB; without end unless given.",
+        "Bytes to send, such as 10MB. The default is no end.",
     ),
     (
         "packets",
-        "Full packets to send, such as 100p, instead of bytes.",
+        "Full packets to send, such as 100p, in place of `bytes`.",
     ),
     (
         "source",
-        "What writes, such as (cbr rate=1Mbps), instead of a transfer of bytes.",
+        "Source that writes the data, such as (cbr rate=1Mbps), in place of a transfer of bytes.",
     ),
     ("cc", "Congestion control, such as reno."),
 ];
@@ -86,7 +86,7 @@ const DATA_AND_CC: [(&str, &str); DATA + 1] = [
 /// What a flow of RTP sends.
 const MEDIA: [(&str, &str); 1] = [(
     "source",
-    "What makes the media, such as (voice codec=g729), (video rate=1Mbps) or (cbr rate=1Mbps); voice unless given.",
+    "Source of the media, such as (voice codec=g729), (video rate=1Mbps) or (cbr rate=1Mbps). The default is voice.",
 )];
 
 /// How many of these are the data.

@@ -10,7 +10,7 @@ use sojourn_units::{Bytes, ParamError, Time, params};
 params! {
     /// A file transfer, endless or of a given size.
     pub struct BulkParams {
-        /// Bytes to send; none goes on until the flow stops.
+        /// Bytes to send. With none, until the flow stops.
         bytes: Option<Bytes> = "none", range "1B".., source "a file transfer has one parameter, its size";
     }
     dialects Dialect {
@@ -54,8 +54,7 @@ impl Entry for Bulk {
     const NAME: &'static str = "bulk";
     const ALIASES: &'static [&'static str] = &["ftp"];
     const TITLE: &'static str = "Bulk";
-    const ABOUT: &'static str = "A file transfer: all data are ready at the start. Without `bytes` it has no end and keeps \
-        the transport busy until the flow stops.";
+    const ABOUT: &'static str = "A file transfer. All data is available at the start. Without `bytes`, it keeps the transport busy until the flow stops.";
     type Params = BulkParams;
 
     fn build(params: BulkParams) -> Result<Self, ParamError> {

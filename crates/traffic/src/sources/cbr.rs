@@ -13,17 +13,17 @@ use sojourn_units::{Bytes, Packets, ParamError, Rate, Ratio, Span, Time, UnitErr
 params! {
     /// Packets of one size at equal intervals.
     pub struct CbrParams {
-        /// Bit rate of the packets' own bytes; none where `interval` is given.
+        /// Bit rate of the packets' own bytes. Use none if you set `interval`.
         rate: Option<Rate> = "none", range "1bps".., source "a constant bit rate has no natural value";
-        /// Time from one packet to the next; none follows from rate and size.
+        /// Time from one packet to the next. With none, it follows from rate and size.
         interval: Option<Span> = "none", range "1ns".., source "size * 8 / rate";
-        /// Bytes of one packet, without the headers that the transport adds.
+        /// Size of a packet, without the headers that the transport adds.
         size: Bytes = "1000B", range "1B".."1000000B", source "the size that published studies use most";
-        /// Packets to send; none goes on until the flow stops.
+        /// Number of packets to send. With none, until the flow stops.
         packets: Option<Packets> = "none", range "1p".., source "ns-2.35 ns-default.tcl maxpkts_ (2^28)";
-        /// Whether the first packet comes after a random part of an interval instead of at the start.
+        /// Whether the first packet is sent after a random part of an interval instead of at the start.
         random_phase: bool = "false", source "flows in phase decide a FIFO's drops; scenarios turn it on";
-        /// Random part of each gap: uniform in -noise..noise of it, drawn independently.
+        /// Random part of each interval, uniform within ± this fraction of it, drawn independently.
         noise: Ratio = "0", range "0".."1", source "ns-2.35 cbr_traffic.cc: random_ is 0.5";
     }
     dialects Dialect {
@@ -65,9 +65,7 @@ pub struct Cbr {
 impl Entry for Cbr {
     const NAME: &'static str = "cbr";
     const TITLE: &'static str = "CBR";
-    const ABOUT: &'static str = "Packets of one size at equal intervals, whatever becomes of them.\n\nSeveral such flows \
-        through one queue keep their order of arrival for ever: who loses is then decided by their phases. \
-        `random_phase` and `noise` break that up.";
+    const ABOUT: &'static str = "Packets of constant size at constant intervals, without any reaction to losses.\n\nSeveral such flows through one queue always arrive in the same order, so their phases determine which flow loses packets. `random_phase` and `noise` prevent this.";
     type Params = CbrParams;
 
     fn build(params: CbrParams) -> Result<Self, ParamError> {

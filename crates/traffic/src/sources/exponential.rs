@@ -18,13 +18,13 @@ params! {
         on: Span = "500ms", range "1us".."100000s", source "ns-2.35 ns-default.tcl burst_time_";
         /// Mean off time.
         off: Span = "500ms", range "1us".."100000s", source "ns-2.35 ns-default.tcl idle_time_";
-        /// Bytes of one packet, without the headers that the transport adds.
+        /// Size of a packet, without the headers that the transport adds.
         size: Bytes = "1000B", range "1B".."1000000B", source "the size that published studies use most";
-        /// Packets to send; none goes on until the flow stops.
+        /// Number of packets to send. With none, until the flow stops.
         packets: Option<Packets> = "none", range "1p".., source "ns-2's source has no end";
     }
     dialects Dialect {
-        /// On times are times: the mean rate is rate * on / (on + off).
+        /// On times are not rounded. The mean rate is rate * on / (on + off).
         exact as Exact = "exact" {}
         /// ns-2's Application/Traffic/Exponential: on times are rounded to whole packets.
         ns2 as Ns2 = "ns2-2.35" {
@@ -49,8 +49,7 @@ impl Entry for Exponential {
     const NAME: &'static str = "exponential";
     const ALIASES: &'static [&'static str] = &["exp"];
     const TITLE: &'static str = "Exponential on/off";
-    const ABOUT: &'static str = "A source that talks and falls silent: on and off times are exponential. Its mean rate is `rate * on / (on + off)`. \
-        In dialect ns2 a burst is a whole number of packets, one at least, so that short bursts carry more than that.";
+    const ABOUT: &'static str = "An on/off source with exponentially distributed on and off times. Its mean rate is `rate * on / (on + off)`. In dialect ns2, a burst is a whole number of packets and at least one, so the rate is higher with short bursts.";
     type Params = ExponentialParams;
 
     fn build(params: ExponentialParams) -> Result<Self, ParamError> {

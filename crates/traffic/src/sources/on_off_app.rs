@@ -20,7 +20,7 @@ params! {
     pub struct OnOffAppParams {
         /// Bit rate of the writes in an on period.
         rate: Option<Rate> = "none", range "1bps".., source "a peak rate has no natural value";
-        /// Bytes of one write, without the headers that the transport adds.
+        /// Size of a write, without the headers that the transport adds.
         size: Bytes = "512B", range "1B".."1000000B", source "ns-3 onoff-application.cc PacketSize";
         /// Shortest on period.
         on_min: Span = "1s", range "0s".."100000s", source "ns-3 onoff-application.cc OnTime: constant";
@@ -30,11 +30,11 @@ params! {
         off_min: Span = "1s", range "0s".."100000s", source "ns-3 onoff-application.cc OffTime: constant";
         /// Longest off period.
         off_max: Span = "1s", range "0s".."100000s", source "ns-3 onoff-application.cc OffTime: constant";
-        /// Bytes to write; none goes on until the flow stops.
+        /// Bytes to write. With none, until the flow stops.
         bytes: Option<Bytes> = "none", range "1B".., source "ns-3 onoff-application.cc MaxBytes: 0, without limit";
     }
     dialects Dialect {
-        /// On ns-3's rules, to the picosecond.
+        /// ns-3's rules, to the picosecond.
         exact as Exact = "exact" {}
         /// ns-3.24's clock and random variables.
         ns3_24 as Ns3_24 = "ns3-3.24" {
@@ -172,9 +172,7 @@ impl Entry for OnOffApp {
     const NAME: &'static str = "on_off";
     const ALIASES: &'static [&'static str] = &["onoff"];
     const TITLE: &'static str = "On/off application";
-    const ABOUT: &'static str = "ns-3's OnOffApplication: a constant rate in on periods, silence in off periods, the length of \
-        either uniform between two bounds (constant where these are equal), an off period first. Its mean rate is `rate` times the \
-        share of on periods. Over TCP it writes whether or not the connection keeps up; what the send buffer has no room for is lost.";
+    const ABOUT: &'static str = "ns-3's OnOffApplication: a constant rate in on periods, nothing in off periods. The length of each period is uniform between two bounds (constant if they are equal); an off period comes first. Its mean rate is `rate` times the share of on periods. Over TCP, it writes even if the connection does not keep up; data that does not fit the send buffer is lost.";
     type Params = OnOffAppParams;
 
     fn build(params: OnOffAppParams) -> Result<Self, ParamError> {

@@ -16,17 +16,17 @@ params! {
         rate: Option<Rate> = "none", range "1bps".., source "a peak rate has no natural value";
         /// Mean on time.
         on: Span = "500ms", range "1us".."100000s", source "ns-2.35 ns-default.tcl burst_time_";
-        /// Mean off time; a source whose off time is zero never falls silent.
+        /// Mean off time. With zero, the source is always on.
         off: Span = "500ms", range "0s".."100000s", source "ns-2.35 ns-default.tcl idle_time_";
-        /// Shape of both distributions; the heavier the tail, the nearer to 1, where the mean is lost.
+        /// Shape of both distributions. The tail is heavier the closer this is to 1, where the mean becomes infinite.
         shape: f64 = "1.5", range "1.01".."100", source "ns-2.35 ns-default.tcl shape_";
-        /// Bytes of one packet, without the headers that the transport adds.
+        /// Size of a packet, without the headers that the transport adds.
         size: Bytes = "1000B", range "1B".."1000000B", source "the size that published studies use most";
-        /// Packets to send; none goes on until the flow stops.
+        /// Number of packets to send. With none, until the flow stops.
         packets: Option<Packets> = "none", range "1p".., source "ns-2's source has no end";
     }
     dialects Dialect {
-        /// On times are times: the mean rate is rate * on / (on + off).
+        /// On times are not rounded. The mean rate is rate * on / (on + off).
         exact as Exact = "exact" {}
         /// ns-2's Application/Traffic/Pareto: on times are rounded to whole packets.
         ns2 as Ns2 = "ns2-2.35" {
@@ -50,7 +50,7 @@ pub struct Pareto(OnOff);
 impl Entry for Pareto {
     const NAME: &'static str = "pareto";
     const TITLE: &'static str = "Pareto on/off";
-    const ABOUT: &'static str = "On and off times with heavy tails: many such sources together make self-similar traffic (Taqqu, Willinger and Sherman 1997). Its mean rate is `rate * on / (on + off)`, reached slowly where the shape is below 2: the variance has no bound there, and most runs stay below it. In dialect ns2 a burst is a whole number of packets, one at least, so that short bursts carry more than that.";
+    const ABOUT: &'static str = "An on/off source with heavy-tailed on and off times. Many such sources together make self-similar traffic (Taqqu, Willinger and Sherman 1997). Its mean rate is `rate * on / (on + off)`. With a shape below 2, the variance is infinite: the mean converges slowly, and most runs stay below it. In dialect ns2, a burst is a whole number of packets and at least one, so the rate is higher with short bursts.";
     type Params = ParetoParams;
 
     fn build(params: ParetoParams) -> Result<Self, ParamError> {

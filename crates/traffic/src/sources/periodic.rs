@@ -21,11 +21,11 @@ params! {
         on: Span = "500ms", range "1us".."100000s", source "ns-2.35 ns-default.tcl burst_time_ of the random on/off sources";
         /// Length of an off time.
         off: Span = "500ms", range "0s".."100000s", source "ns-2.35 ns-default.tcl idle_time_ of the random on/off sources";
-        /// Bytes of one packet, without the headers that the transport adds.
+        /// Size of a packet, without the headers that the transport adds.
         size: Bytes = "1000B", range "1B".."1000000B", source "the size that published studies use most";
-        /// Packets to send; none goes on until the flow stops.
+        /// Number of packets to send. With none, until the flow stops.
         packets: Option<Packets> = "none", range "1p".., source "a script's source has no end";
-        /// Whether the first on time begins after a random part of on and off time instead of at the start.
+        /// Whether the first on time starts after a random part of the on and off time instead of at the start.
         random_phase: bool = "false", source "flows in phase decide a FIFO's drops; scenarios turn it on";
     }
     dialects Dialect {
@@ -65,9 +65,7 @@ struct Bursts {
 impl Entry for Periodic {
     const NAME: &'static str = "periodic";
     const TITLE: &'static str = "Periodic bursts";
-    const ABOUT: &'static str = "Packets at a constant rate in on times, silence in off times, both of constant length: the \
-        least random of all bursty sources. Each on time begins with a packet. Its mean rate is `rate * on / (on + off)` where an on time \
-        is a whole number of gaps between packets, and more where it is not: the gap that has begun counts as a whole one.";
+    const ABOUT: &'static str = "Packets at a constant rate in on times and none in off times, both of constant length: the least random of all bursty sources. Each on time starts with a packet. The mean rate is `rate * on / (on + off)` if an on time is a whole number of packet gaps. Otherwise it is higher, because a partial gap counts as a whole one.";
     type Params = PeriodicParams;
 
     fn build(params: PeriodicParams) -> Result<Self, ParamError> {

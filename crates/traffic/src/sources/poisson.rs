@@ -16,7 +16,7 @@ choice! {
     pub enum Sizes {
         /// Every packet has the given size.
         Fixed = "fixed",
-        /// Exponential in whole bytes with the given size as mean: an M/M/1 queue's service.
+        /// Exponential in whole bytes with `size` as the mean, as in an M/M/1 queue.
         Exponential = "exponential",
     }
 }
@@ -26,15 +26,15 @@ params! {
     pub struct PoissonParams {
         /// Mean bit rate of the packets' own bytes.
         rate: Option<Rate> = "none", range "1bps".., source "an arrival rate has no natural value";
-        /// Bytes of one packet (their mean where sizes vary), without the headers that the transport adds.
+        /// Size of a packet (the mean if sizes vary), without the headers that the transport adds.
         size: Bytes = "1000B", range "1B".."1000000B", source "the size that published studies use most";
-        /// How sizes are distributed.
+        /// Distribution of sizes.
         sizes: Sizes = "fixed", source "the M/D/1 queue";
-        /// Packets to send; none goes on until the flow stops.
+        /// Number of packets to send. With none, until the flow stops.
         packets: Option<Packets> = "none", range "1p".., source "a Poisson process has no end";
     }
     dialects Dialect {
-        /// The process of the textbooks (Kleinrock, Queueing Systems I, section 2.5).
+        /// The textbook process (Kleinrock, Queueing Systems I, section 2.5).
         exact as Exact = "exact" {}
         /// ns-2's Exponential with burst_time_ 0 and a very high rate_ (ns manual, chapter 39): the same process.
         ns2 as Ns2 = "ns2-2.35" {}
@@ -55,8 +55,7 @@ pub struct Poisson {
 impl Entry for Poisson {
     const NAME: &'static str = "poisson";
     const TITLE: &'static str = "Poisson";
-    const ABOUT: &'static str = "Packets whose gaps are independent and exponential: the arrivals of M/D/1 (sizes fixed) and \
-        M/M/1 (sizes exponential).";
+    const ABOUT: &'static str = "Packets with independent, exponentially distributed gaps: the arrivals of M/D/1 (fixed sizes) and M/M/1 (exponential sizes).";
     type Params = PoissonParams;
 
     fn build(params: PoissonParams) -> Result<Self, ParamError> {

@@ -33,63 +33,66 @@ choice! {
 params! {
     /// Frames of video at a rate.
     pub struct VideoParams {
-        /// Mean bit rate of the frames' own bytes, until a congestion control wants another.
+        /// Mean bit rate of the frames' own bytes, until a congestion control sets another rate.
         rate: Rate = "1Mbps", range "1kbps".., source "RFC 8867 section 5 (media from 150 kbps to 1.5 Mbps)",
             where points is "";
-        /// Frames in a second.
+        /// Frames per second.
         fps: f64 = "30", range "1".."240", source "RFC 8593 section 5.2";
-        /// Frames from one key frame to the next; 0 has the first frame alone.
+        /// Number of frames from one key frame to the next. With 0, only the first frame is a key frame.
         gop: u32 = "0", range "0".."100000", source "interactive video sends key frames on request alone",
             where points is "";
-        /// Frames between two P frames that refer to both (B).
+        /// Number of B frames between two P frames.
         b_frames: u32 = "0", range "0".."16", source "B frames cost delay; interactive video has none",
             where points is "", where gop not "1";
-        /// Size of a key frame over that of a P frame.
+        /// Size of a key frame, relative to a P frame.
         key_ratio: f64 = "4", range "1".."50", source "field practice: key frames are 3 to 10 times as large",
             where points is "";
-        /// Size of a B frame over that of a P frame.
+        /// Size of a B frame, relative to a P frame.
         b_ratio: f64 = "0.5", range "0.01".."1", source "field practice",
             where points is "", where b_frames not "0";
-        /// How sizes of frames of one kind are distributed.
+        /// Distribution of frame sizes within a kind of frame.
         sizes: Sizes = "lognormal", source "Krunz and Tripathi 1997",
             where points is "", where spread not "0";
-        /// Standard deviation of the size of frames of one kind over their mean; of Laplacian ones the scale.
+        /// Standard deviation of frame sizes within a kind of frame, relative to the mean. For laplace, the scale.
         spread: f64 = "0.15", range "0".."2", source "RFC 8593 figure 2 (SCALE_B)",
             where points is "";
-        /// Scale of the Laplacian deviation of the time between frames, over its mean.
+        /// Scale of the Laplacian deviation of the time between frames, relative to the mean time.
         jitter: f64 = "0", range "0".."1", source "RFC 8593 section 5.3 (SCALE_t), which has 0.15";
-        /// Time from a new target to the first frame that follows it.
+        /// Time from a new target rate to the first frame that follows it.
         lag: Span = "200ms", range "0s".."10s", source "Sojourn's choice, the 200 ms of RFC 8593; RFC 8867 section 4.3 has 100 ms",
             where points is "";
-        /// Time after a target that was followed in which others are ignored (tau_v).
+        /// Time after a change of the rate in which new target rates are ignored (tau_v).
         damping: Span = "0s", range "0s".."10s", source "RFC 8593 section 5.1, which has 200 ms",
             where points is "";
-        /// Size of the first frame after a change of the rate by more than a tenth (K_B); the frames after it make up for it. With none there is no such burst.
+        /// Size of the first frame after a change of the rate by more than a tenth (K_B). The frames after it
+        /// compensate for it. With none, there is no such burst.
         burst: Option<Bytes> = "none", range "1B".."10MB", source "RFC 8593 section 5.2, which has 13.5 kB for 720p",
             where points is "";
-        /// Frames of the burst (K_d).
+        /// Number of frames of the burst (K_d).
         burst_frames: u32 = "8", range "2".."1000", source "RFC 8593 figure 2",
             where burst not "none";
-        /// Least rate of the encoder.
+        /// Minimum rate of the encoder.
         min_rate: Rate = "150kbps", range "1bps".., source "RFC 8867 section 5",
             where points is "",
             acts "a congestion control asks for less";
-        /// Greatest rate of the encoder.
+        /// Maximum rate of the encoder.
         max_rate: Rate = "1.5Mbps", range "1bps".., source "RFC 8867 section 5",
             where points is "";
-        /// Bit rates of the quality levels, rising, such as `150kbps,500kbps,1Mbps`; one level unless given.
+        /// Bit rates of the quality levels, ascending, such as `150kbps,500kbps,1Mbps`. The default is a single level.
         ladder: String = "", source "encoders change the resolution with the rate; no Recommendation gives the rates",
             where points is "";
-        /// How far the rate must be above a level's before it is taken, as a share of it.
+        /// Margin by which the rate must exceed that of a level before the encoder uses it, as a share of it.
         ladder_margin: Ratio = "0.1", range "0".."1", source "Sojourn's choice",
             where points is "", where ladder not "";
-        /// Frames as a list, in place of statistics, such as `I:12000,P:3000,B:1500`; repeated when it ends.
+        /// List of frames, in place of statistics, such as `I:12000,P:3000,B:1500`. It repeats from the start when it
+        /// ends.
         points: String = "", source "statistics";
-        /// File with a kind (I, P, B) and a size in bytes on each line, in the folder of the scenario; read into `points`.
+        /// File with a kind (I, P, B) and a size in bytes on each line, in the folder of the scenario. It is read into
+        /// `points`.
         file: String = "", source "points";
-        /// When the encoder pauses, from its own start; none does not.
+        /// Time from the encoder's start at which it pauses. With none, it never pauses.
         pause: Option<Span> = "none", range "0s".., source "RFC 8867 section 5.8";
-        /// When it goes on, with a key frame.
+        /// Time at which the encoder resumes, with a key frame.
         resume: Option<Span> = "none", range "0s".., source "RFC 8867 section 5.8";
     }
     dialects Dialect {
@@ -343,9 +346,7 @@ impl Encoder {
 impl Entry for Video {
     const NAME: &'static str = "video";
     const TITLE: &'static str = "Video";
-    const ABOUT: &'static str = "Frames of video at equal intervals: key frames (I), frames that refer to one before them (P) and frames \
-        that refer to both sides (B), with sizes from statistics or from a list. As flow of RTP, frames go in several packets, and the \
-        encoder follows the target of a congestion control after a lag.";
+    const ABOUT: &'static str = "Video frames at constant intervals: key frames (I), frames that refer to an earlier frame (P) and frames that refer to frames on both sides (B). Frame sizes come from statistics or from a list. In an RTP flow, a frame is split into several packets, and the encoder follows the target rate of a congestion control after a lag.";
     type Params = VideoParams;
 
     fn build(params: VideoParams) -> Result<Self, ParamError> {

@@ -25,7 +25,7 @@ choice! {
         G723 = "g723",
         /// GSM enhanced full rate, 12.2 kbps.
         GsmEfr = "gsm_efr",
-        /// Opus, at the rate that is given, 32 kbps unless one is.
+        /// Opus, at `rate`; 32 kbps by default.
         Opus = "opus",
     }
 }
@@ -82,15 +82,15 @@ params! {
         /// The codec.
         codec: Codec = "g711", source "RFC 3551 section 6 (payload type 0)",
             acts "it sends otherwise than the default, or the quality of calls is judged (rtp)";
-        /// Time from one packet to the next, a whole number of frames; none is 20 ms, 30 ms of G.723.1.
+        /// Time from one packet to the next, a whole number of frames. With none, 20 ms; 30 ms for G.723.1.
         interval: Option<Span> = "none", range "1ms".."1s", source "RFC 3551 section 4.2 (20 ms)";
-        /// Bit rate of Opus; the other codecs have one each.
+        /// Bit rate of Opus. The other codecs have a fixed rate.
         rate: Option<Rate> = "none", range "6kbps".."510kbps", source "RFC 7587 section 3.1.1";
         /// Mean length of a talk spurt.
         talk: Span = "1.004s", range "1ms".."1h", source "ITU-T P.59", where silence not "0s";
-        /// Mean silence between talk spurts; zero talks without pause.
+        /// Mean silence between talk spurts. With zero, there are no pauses.
         silence: Span = "1.587s", range "0s".."1h", source "ITU-T P.59";
-        /// Packets to send; none goes on until the flow stops.
+        /// Number of packets to send. With none, until the flow stops.
         packets: Option<Packets> = "none", range "1p".., source "a conversation has no natural end";
     }
     dialects Dialect {
@@ -147,10 +147,8 @@ impl Voice {
 impl Entry for Voice {
     const NAME: &'static str = "voice";
     const TITLE: &'static str = "Voice";
-    const ABOUT: &'static str = "Packets of a voice codec at equal intervals while somebody talks, none in between.\n\n\
-        Talk spurts and silences are exponential. A spurt is a whole number of packets, one at least, drawn such that its mean \
-        length is the given one. Sizes are those of the payload: RTP, UDP and IP add 40 bytes. Those of Opus differ by a byte where \
-        its rate does not give whole ones.";
+    const ABOUT: &'static str = "Packets of a voice codec at constant intervals during talk spurts, and none in silences.\n\n\
+        Lengths of talk spurts and silences are exponentially distributed. A spurt is a whole number of packets, at least one, and has the given mean length. Sizes are payload sizes: RTP, UDP and IP add 40 bytes. Opus packets differ by a byte if the rate does not give whole bytes.";
     type Params = VoiceParams;
 
     fn build(params: VoiceParams) -> Result<Self, ParamError> {

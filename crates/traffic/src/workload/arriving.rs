@@ -11,21 +11,21 @@ use crate::flow::{BuiltFlow, FlowRequest};
 use sojourn_units::{ParamError, Params, Rate, Ratio, Span, Spec, params};
 
 params! {
-    /// Flows of finite size, over TCP or QUIC, that arrive one after the other, each over a connection of its own.
+    /// Flows of finite size over TCP or QUIC that arrive one after the other, each over its own connection.
     pub struct WorkloadParams {
-        /// What carries them: a TCP flow with its parameters, or `quic` with its own.
+        /// Transport of the flows: a kind of TCP flow with its parameters, or `quic` with its parameters.
         tcp: Spec = "cubic", source "Sojourn's choice";
-        /// How large they are: a distribution; none if the arrivals say it.
+        /// Distribution of the flow sizes. Use none if the arrivals contain the sizes.
         sizes: Option<Spec> = "none", source "required unless arrivals are a trace";
-        /// When they arrive.
+        /// Arrival process of the flows.
         arrivals: Spec = "poisson", source "Sojourn's choice";
-        /// Offered load: what all flows of the entry offer together, payload only, as a share of the rate of the slowest link.
+        /// Offered load of all flows of the entry together, payload only, as a share of the slowest link's rate.
         load: Option<Ratio> = "none", source "either this or interval";
         /// Mean time between arrivals of one flow of the entry.
         interval: Option<Span> = "none", range "1ns".., source "either this or load";
-        /// Most connections that are open at once; transfers beyond wait.
+        /// Maximum number of open connections. Further transfers wait.
         connections: u64 = "64", range "1".."4096", source "Sojourn's choice";
-        /// Transfers after which no more arrive; none goes on until the flow stops.
+        /// Number of transfers. With none, until the flow stops.
         transfers: Option<u64> = "none", range "1".., source "Sojourn's choice";
     }
 }

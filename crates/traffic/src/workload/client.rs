@@ -15,7 +15,7 @@ const FIRST_WAIT: Span = Span::from_secs(1);
 const LONGEST_WAIT: Span = Span::from_secs(60);
 
 choice! {
-    /// How long a connection lasts.
+    /// Lifetime of a connection.
     pub enum Life {
         /// One response.
         Request = "request",

@@ -9,27 +9,28 @@ use crate::flow::{BuiltFlow, FlowRequest};
 use sojourn_units::{Bytes, ParamError, Params, Span, Spec, Time, params};
 
 params! {
-    /// A viewer of a video that is fetched over HTTP segment by segment, each in the quality that the link seems to carry (DASH).
+    /// A viewer of adaptive video over HTTP (DASH), which fetches each segment in the quality that the link seems to
+    /// support.
     pub struct DashParams {
-        /// What carries the segments: a TCP flow with its parameters, or `quic` with its own.
+        /// Transport of the segments: a kind of TCP flow with its parameters, or `quic` with its parameters.
         tcp: Spec = "cubic", source "Sojourn's choice";
-        /// The rates of the qualities, ascending, with colons between.
+        /// Bit rates of the qualities, ascending, separated by colons.
         ladder: Ladder = "300kbps:750kbps:1.2Mbps:1.85Mbps:2.85Mbps:4.3Mbps", source "the ladder of Mao et al. 2017 (Pensieve) section 5.1, from memory";
-        /// Media in one segment.
+        /// Playing time of one segment.
         segment: Span = "4s", range "100ms".."1min", source "Mao et al. 2017 section 5.1, from memory";
-        /// Standard deviation of the size of segments of one quality, as a part of its mean.
+        /// Standard deviation of segment sizes of one quality, as a fraction of their mean.
         variation: f64 = "0", range "0".."1", source "constant bit rate";
-        /// How the quality is chosen.
+        /// Algorithm that chooses the quality.
         control: PlayerControl = "buffer", source "Sojourn's choice";
-        /// Media that is held at most.
+        /// Maximum playing time in the buffer.
         buffer: Span = "60s", range "100ms".."1h", source "Mao et al. 2017 section 5.1, from memory";
-        /// With control=buffer: media up to which the lowest quality is asked for.
+        /// With control=buffer, playing time in the buffer up to which the lowest quality is requested.
         reservoir: Span = "10s", range "0s".."1h", source "Sojourn's choice for a buffer of 60 s; Huang et al. 2014 have 90 of 240 s";
-        /// Media that must be there before the picture moves, at the start and after a stall.
+        /// Playing time that must be in the buffer before playback starts, at the beginning and after a stall.
         resume: Span = "4s", range "1ms".."1h", source "one segment";
-        /// Bytes of a request, one packet, without headers.
+        /// Size of a request, without headers. A request is one packet.
         request: Bytes = "350B", range "1B".."1400B", source "IEEE 802.16m-08/004r5 section 10 (HTTP request)";
-        /// Segments of the video; none goes on until the flow stops.
+        /// Number of segments of the video. With none, until the flow stops.
         segments: Option<u64> = "none", range "1".., source "Sojourn's choice";
     }
 }

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 choice! {
     /// How a player chooses the quality of the next segment.
     pub enum PlayerControl {
-        /// By how much media is in the buffer.
+        /// By the amount of media in the buffer.
         Buffer = "buffer",
         /// By the throughput of the last segments.
         Rate = "rate",

@@ -9,21 +9,21 @@ use crate::flow::{BuiltFlow, FlowRequest};
 use sojourn_units::{Bytes, ParamError, Params, Span, Spec, Time, params};
 
 params! {
-    /// A user who sends a request, waits for the response, thinks, and sends the next.
+    /// A user who sends a request, waits for the response, waits for a think time, and sends the next request.
     pub struct RequestResponseParams {
-        /// What carries the responses: a TCP flow with its parameters, or `quic` with its own.
+        /// Transport of the responses: a kind of TCP flow with its parameters, or `quic` with its parameters.
         tcp: Spec = "cubic", source "Sojourn's choice";
-        /// How large responses are: a distribution.
+        /// Distribution of the response sizes.
         sizes: Spec = "(exponential mean=20kB)", source "Sojourn's choice";
-        /// Bytes of a request, one packet, without headers.
+        /// Size of a request, without headers. A request is one packet.
         request: Bytes = "350B", range "1B".."1400B", source "IEEE 802.16m-08/004r5 section 10 (HTTP request)";
         /// Mean time between a response and the next request.
         think: Span = "1s", range "0s".."1h", source "Sojourn's choice";
-        /// Whether that time is exponential; otherwise it is always the same.
+        /// Whether this time is exponentially distributed. Otherwise it is constant.
         random_think: bool = "true", source "Sojourn's choice";
-        /// How long a connection lasts.
+        /// Lifetime of a connection.
         life: Life = "session", source "RFC 9112 section 9.3 (persistent connections)";
-        /// Requests after which the user is gone; none goes on until the flow stops.
+        /// Number of requests of the user. With none, until the flow stops.
         requests: Option<u64> = "none", range "1".., source "Sojourn's choice";
     }
 }

@@ -9,27 +9,28 @@ use crate::flow::{BuiltFlow, FlowRequest};
 use sojourn_units::{Bytes, ParamError, Params, Span, Spec, Time, params};
 
 params! {
-    /// A user who loads pages: a first object, then those embedded in it over parallel connections, then a time to read.
+    /// A user who loads web pages: a first object, then the embedded objects over parallel connections, then a reading
+    /// time.
     pub struct WebParams {
-        /// What carries the objects: a TCP flow with its parameters, or `quic` with its own.
+        /// Transport of the objects: a kind of TCP flow with its parameters, or `quic` with its parameters.
         tcp: Spec = "cubic", source "Sojourn's choice";
-        /// How large the first object of a page is: a distribution.
+        /// Distribution of the size of a page's first object.
         first: Spec = "(lognormal median=4316B sigma=1.37 min=100B max=2MB)", source "IEEE 802.16m-08/004r5 section 10 (HTTP, main object)";
-        /// How many objects follow it: a distribution of numbers.
+        /// Distribution of the number of embedded objects.
         objects: Spec = "(geometric mean=5.64)", source "IEEE 802.16m-08/004r5 section 10 (mean; there a truncated Pareto distribution)";
-        /// How large these are: a distribution.
+        /// Distribution of the sizes of embedded objects.
         sizes: Spec = "(lognormal median=478B sigma=2.36 min=50B max=2MB)", source "IEEE 802.16m-08/004r5 section 10 (HTTP, embedded object)";
-        /// Parallel connections.
+        /// Number of parallel connections.
         connections: u64 = "6", range "1".."256", source "what browsers open to one host over HTTP/1.1";
-        /// Bytes of a request, one packet, without headers.
+        /// Size of a request, without headers. A request is one packet.
         request: Bytes = "350B", range "1B".."1400B", source "IEEE 802.16m-08/004r5 section 10 (HTTP request)";
         /// Mean time between a page and the next.
         think: Span = "30s", range "0s".."1h", source "IEEE 802.16m-08/004r5 section 10 (HTTP, reading time)";
-        /// Whether that time is exponential; otherwise it is always the same.
+        /// Whether this time is exponentially distributed. Otherwise it is constant.
         random_think: bool = "true", source "IEEE 802.16m-08/004r5 section 10 (HTTP, reading time)";
-        /// How long a connection lasts.
+        /// Lifetime of a connection.
         life: Life = "page", source "Sojourn's choice";
-        /// Pages after which the user is gone; none goes on until the flow stops.
+        /// Number of pages that the user loads. With none, until the flow stops.
         pages: Option<u64> = "none", range "1".., source "Sojourn's choice";
     }
 }

@@ -22,9 +22,9 @@ use std::collections::VecDeque;
 choice! {
     /// Which equation tells what TCP would send (RFC 8083 section 4.3).
     pub enum Equation {
-        /// The square root law of Mathis et al.
+        /// The square root formula of Mathis et al.
         Simple = "simple",
-        /// That of Padhye et al., with timeouts: it trips earlier.
+        /// The formula of Padhye et al., with timeouts. It trips earlier.
         Full = "full",
     }
 }

@@ -23,7 +23,7 @@ choice! {
     pub enum Playout {
         /// A fixed time beyond the delay of the first packet.
         Fixed = "fixed",
-        /// As long as mean and deviation of the delay say.
+        /// Adapted to the mean and deviation of the delay.
         Adaptive = "adaptive",
     }
 }

@@ -3,19 +3,20 @@
 use sojourn_units::{ParamError, Params, Span, choice, params};
 
 choice! {
-    /// How selective acknowledgements reveal losses.
+    /// How losses are detected from selective acknowledgements.
     pub enum Detection {
-        /// By the time since what was sent later has arrived (RFC 8985).
+        /// By the time since a later segment arrived (RFC 8985).
         Rack = "rack",
-        /// By the number of segments above that have arrived (RFC 6675 section 4).
+        /// By the number of higher segments that have arrived (RFC 6675 section 4).
         Count = "count",
     }
 }
 
 choice! {
-    /// How the window falls while losses are repaired.
+    /// How the window falls during loss recovery.
     pub enum Reduction {
-        /// In proportion to what arrives; slow start up to the threshold if nothing more is lost (RFC 9937).
+        /// In proportion to the delivered data, then by slow start up to the threshold if there are no further losses
+        /// (RFC 9937).
         Prr = "prr",
         /// The same, counted in segments from the congestion window (Linux 6.1).
         PrrLinux = "prr_linux",
@@ -27,9 +28,9 @@ choice! {
 choice! {
     /// What counts as in flight when the window is halved for a loss.
     pub enum FlightSize {
-        /// All that is not acknowledged (FlightSize of RFC 5681).
+        /// All unacknowledged data (FlightSize of RFC 5681).
         Outstanding = "outstanding",
-        /// That less what was selectively acknowledged and what is lost (pipe of RFC 6675).
+        /// Unacknowledged data minus selectively acknowledged and lost data (pipe of RFC 6675).
         Pipe = "pipe",
     }
 }
@@ -39,7 +40,8 @@ choice! {
     pub enum LastResort {
         /// Nothing.
         Off = "off",
-        /// Segments below the highest received one that are not known to be lost (RFC 6675 section 4, NextSeg rule 3).
+        /// Segments below the highest received segment that are not known to be lost (RFC 6675 section 4, NextSeg rule
+        /// 3).
         Gap = "gap",
         /// Those, and once per recovery the last segment outstanding (rules 3 and 4).
         Rescue = "rescue",
@@ -47,24 +49,26 @@ choice! {
 }
 
 choice! {
-    /// In what data leaves.
+    /// Unit in which data is sent.
     pub enum SendUnit {
-        /// In segments, each as soon as it may.
+        /// Segments, each as soon as possible.
         Segments = "segments",
-        /// In pieces of two or more, which wait for room that lets them be longer; where the congestion control asks for a rate, the
-        /// first ten segments are not spaced, and up to half of a gap is made up for (Linux).
+        /// Pieces of two or more segments, which wait until there is room for longer pieces. If the congestion control
+        /// sets a pacing rate, the first ten segments are not paced, and up to half of a gap is made up for (Linux).
         Pieces = "pieces",
     }
 }
 
 choice! {
-    /// What restarts the retransmission timer.
+    /// Which acknowledgements restart the retransmission timer.
     pub enum Restart {
-        /// An acknowledgement of new data, from then on (RFC 6298 section 5.3).
+        /// Acknowledgements of new data (RFC 6298 section 5.3).
         Acked = "acked",
-        /// That, and a selective acknowledgement of what was sent before the first segment outstanding was sent last: that of the segment itself cannot have come yet.
+        /// Also selective acknowledgements of data sent before the last transmission of the first outstanding segment,
+        /// because that segment's own acknowledgement cannot have arrived yet.
         Careful = "careful",
-        /// As careful; the timer that follows a probe or a wait for reordering goes from when that segment was sent (Linux).
+        /// As `careful`. After a probe or a wait for reordering, the timer counts from the transmission of that segment
+        /// (Linux).
         Sacked = "sacked",
     }
 }
@@ -72,11 +76,11 @@ choice! {
 choice! {
     /// What is ECN-capable beside new data, where the congestion control needs ECN (DCTCP, Prague).
     pub enum Capable {
-        /// Nothing (RFC 3168 section 6.1; Prague's retransmissions are in any case).
+        /// None (RFC 3168 section 6.1). Prague's retransmissions always are.
         Data = "data",
         /// SYN and SYN-ACK (RFC 8257 section 3.6).
         Handshake = "handshake",
-        /// Those, acknowledgements and retransmissions (Linux).
+        /// SYN, SYN-ACK, acknowledgements and retransmissions (Linux).
         All = "all",
     }
 }
@@ -84,9 +88,9 @@ choice! {
 choice! {
     /// What a receiver knows of ECN.
     pub enum ReceiverEcn {
-        /// What its sender asks for.
+        /// The same as the sender.
         Same = "same",
-        /// Only echoes, until the window has fallen (RFC 3168).
+        /// Only ECN echoes, until the window is reduced (RFC 3168).
         Classic = "classic",
         /// Nothing.
         None = "none",
@@ -96,11 +100,12 @@ choice! {
 choice! {
     /// How much more than has arrived may be sent while less is in flight than the threshold.
     pub enum PrrBound {
-        /// As much, and a segment more if the acknowledgement advances and shows no further loss (RFC 9937 section 6.2).
+        /// The same amount, plus a segment if the acknowledgement advances and shows no further loss (RFC 9937 section
+        /// 6.2).
         Safe = "safe",
-        /// As much and a segment more: slow start (RFC 6937, PRR-SSRB).
+        /// The same amount plus a segment: slow start (RFC 6937, PRR-SSRB).
         SlowStart = "slow_start",
-        /// No more than has arrived since the beginning: conservation of packets (RFC 6937, PRR-CRB).
+        /// No more than the data delivered since the start of the recovery: packet conservation (RFC 6937, PRR-CRB).
         Conserve = "conserve",
     }
 }
@@ -108,78 +113,87 @@ choice! {
 params! {
     /// TCP with selective acknowledgement (RFC 2018): losses are found by RACK-TLP (RFC 8985) or by counting (RFC 6675).
     pub struct SackParams {
-        /// How selective acknowledgements reveal losses.
+        /// How losses are detected from selective acknowledgements.
         detection: Detection = "rack", source "RFC 8985 section 3 (recommended)",
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
-        /// How the window falls while losses are repaired.
+        /// How the window falls during loss recovery.
         reduction: Reduction = "prr", source "RFC 9937 section 6",
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
-        /// What rate reduction may send beyond what has arrived once less is in flight than the threshold.
+        /// Data that proportional rate reduction may send beyond the delivered data, once less data is in flight than
+        /// the threshold.
         prr_bound: PrrBound = "safe", source "RFC 9937 section 6.2";
-        /// Divisor of the least round-trip time that gives the reordering window at first.
+        /// Divisor of the minimum round-trip time that gives the initial reordering window.
         rack_divisor: u32 = "4", range "1".."1000", source "RFC 8985 section 6.2 step 4 (min_RTT / 4)";
-        /// Most of these parts to which duplicates widen it; the smoothed round-trip time bounds it too.
+        /// Maximum number of these parts to which duplicates (DSACK) widen the window. The smoothed round-trip time is
+        /// also a bound.
         rack_steps: u32 = "255", range "1".."1000000", source "RFC 8985 section 6.2 step 4 bounds it by SRTT alone; tcp_recovery.c counts in a byte";
-        /// Recoveries for which it stays wide.
+        /// Number of recoveries for which the window stays wide.
         rack_persist: u32 = "16", range .."255", source "RFC 8985 section 6.2 step 4 (RACK.reo_wnd_persist)";
-        /// Most segments by which reordering raises the count that indicates a loss.
+        /// Maximum number of segments to which reordering raises the loss threshold.
         most_reordering: u32 = "300", range "1".."1000000", source "ip-sysctl: tcp_max_reordering";
-        /// What is sent again, with `detection=count`, when neither a known loss nor new data may be.
+        /// With `detection=count`, data to retransmit when there is neither a known loss nor new data to send.
         last_resort: LastResort = "rescue", source "RFC 6675 section 4, NextSeg rules 3 and 4";
-        /// What counts as in flight when the window is halved.
+        /// Data that counts as in flight when the window is halved.
         flight: FlightSize = "outstanding", source "RFC 6675 section 5 step 4.2 (FlightSize of RFC 5681)",
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
-        /// Whether an ECN echo lets it fall that way too.
+        /// Whether an ECN echo reduces the window in the same way.
         reduction_for_ecn: bool = "false", source "RFC 9937 leaves it to the sender; RFC 3168 section 6.1.2 reduces at once";
-        /// Whether Accurate ECN is asked for, by which three bits of each acknowledgement count marked packets; turns `ecn` on. If false, DCTCP and Prague
-        /// hear of each mark all the same, the latter by counts that no header has.
+        /// Whether Accurate ECN is negotiated, in which three bits of each acknowledgement count marked packets. It
+        /// turns `ecn` on. If false, DCTCP and Prague still learn of each mark; Prague then gets counts that are in no
+        /// header.
         accurate_ecn: bool = "false", source "RFC 9768 section 3.1 leaves it to the host";
-        /// Whether the receiver sends the option of Accurate ECN (8 bytes) with each acknowledgement that has room: the bytes that arrived marked.
+        /// Whether the receiver sends the Accurate ECN option (8 bytes), with the number of marked bytes, in each
+        /// acknowledgement that has room.
         accurate_ecn_option: bool = "true", source "RFC 9768 section 3.2.3 (recommended)";
-        /// What the receiver knows of ECN.
+        /// ECN support of the receiver.
         receiver_ecn: ReceiverEcn = "same", source "RFC 9768 section 3.1.2 (what other servers answer)";
-        /// What is ECN-capable beside new data, where the congestion control needs ECN. Nothing else is with other congestion controls.
+        /// Packets that are ECN-capable in addition to new data, if the congestion control needs ECN. With other
+        /// congestion controls, only new data is.
         capable: Capable = "handshake", source "RFC 8257 section 3.6 (SYN and SYN-ACK should be, or queues that mark drop them)";
-        /// Whether a segment probes for the loss of the last ones.
+        /// Whether a tail loss probe detects the loss of the last segments.
         tail_probe: bool = "true", source "RFC 8985 section 7",
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
-        /// How much later than after two round trips it does where one segment is in flight, for a delayed acknowledgement; none takes `delayed_ack_timeout`, with `reduction=prr_linux` `min_rto`.
+        /// Extra delay of the probe beyond two round trips when one segment is in flight, to allow for a delayed
+        /// acknowledgement. With none, `delayed_ack_timeout`, or `min_rto` with `reduction=prr_linux`.
         probe_delay: Option<Span> = "none", range .."60s", source "RFC 8985 section 7.2 (WCDelAckT)";
-        /// Least wait of the timer of reordering beyond its time, and of the probe beyond its round trips.
+        /// Minimum extra wait of the reordering timer, and of the probe beyond its round trips.
         least_wait: Span = "2ms", range .."1s", source "tcp.h, TCP_TIMEOUT_MIN (two ticks)";
-        /// What restarts the retransmission timer.
+        /// Which acknowledgements restart the retransmission timer.
         restart: Restart = "careful", source "RFC 6675 section 6 (a more careful variant than RFC 6298 section 5.3, for a recovery that lasts longer than the timeout)";
-        /// Whether a timeout is examined before it is believed (F-RTO).
+        /// Whether F-RTO checks if a timeout was spurious.
         frto: bool = "true", source "RFC 5682 section 3",
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
-        /// Whether reductions that prove to be needless are taken back.
+        /// Whether window reductions that prove unnecessary are undone.
         undo: bool = "true", source "RFC 3522, RFC 3708",
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
         /// Whether acknowledgements echo timestamps. Their 12 bytes are among the `headers`.
         timestamps: bool = "false", source "RFC 7323 section 3 (optional)";
-        /// Blocks in an acknowledgement.
+        /// Maximum number of SACK blocks in an acknowledgement.
         sack_blocks: u32 = "3", range "1".."3", source "RFC 2018 section 3 (3 beside timestamps)";
-        /// Whether duplicates are reported.
+        /// Whether the receiver reports duplicate segments (DSACK).
         dsack: bool = "true", source "RFC 2883";
-        /// Segments by which an acknowledgement opens the window at most in slow start (L); 0 for no bound.
+        /// Maximum number of segments by which an acknowledgement opens the window in slow start (L). 0 is no bound.
         abc_limit: u32 = "2", range .."1000", source "RFC 3465 section 2.2";
-        /// Segments acknowledged one by one at first, and after a duplicate; with more than one, also two after a mark.
+        /// Number of segments that are acknowledged one by one at the start and after a duplicate. If more than one,
+        /// also two segments after a mark.
         quick_acks: u32 = "0", range .."1000", source "RFC 5681 section 4.2 knows none";
-        /// How long an acknowledgement of data behind a gap may wait, from the fourth one on; at most a twentieth of a round trip.
+        /// Maximum delay of the fourth and further acknowledgements of data above a gap; at most a twentieth of a round
+        /// trip.
         compressed_ack: Span = "0s", range .."100ms", source "RFC 5681 section 4.2 (at once)";
-        /// Whether segments are spaced over the round trip where the congestion control asks for no rate of its own.
+        /// Whether segments are paced over the round trip if the congestion control sets no pacing rate.
         pacing: bool = "false", source "RFC 9293 and RFC 5681 know none; RFC 8257 and RFC 9331 leave it to the host";
-        /// The rate then, in percent of a window per round trip, while the window is below half the slow start threshold.
+        /// Pacing rate in that case, in percent of a window per round trip, while the window is below half the slow
+        /// start threshold.
         pacing_ss_ratio: u32 = "200", range "1".."1000", source "ip-sysctl: tcp_pacing_ss_ratio";
-        /// The same later. Pieces are as long as these rates allow.
+        /// Pacing rate afterwards, in the same unit. These rates also determine the length of pieces.
         pacing_ca_ratio: u32 = "120", range "1".."1000", source "ip-sysctl: tcp_pacing_ca_ratio";
-        /// Whether windows are counted in whole segments.
+        /// Whether windows are whole numbers of segments.
         whole_segments: bool = "false", source "RFC 5681 section 3.1 (bytes)";
-        /// In what data leaves.
+        /// Unit in which data is sent.
         send_unit: SendUnit = "segments", source "RFC 9293 section 3.8.6.2.1 (a full segment is sent at once)";
-        /// Whether a segment with PSH is acknowledged at once.
+        /// Whether the receiver acknowledges a segment with PSH at once.
         ack_pushed: bool = "false", source "RFC 9293 section 3.9.1 leaves it open";
-        /// Whether segments are acknowledged one by one while the receiver opens its window.
+        /// Whether the receiver acknowledges every segment while it opens its window.
         ack_growth: bool = "false", source "RFC 5681 section 4.2 knows none";
     }
     dialects Dialect {

@@ -102,7 +102,7 @@ pub struct SackReceiver {
     held: Held,
     /// The duplicate to report with the next acknowledgement.
     duplicate: Option<(u64, u64)>,
-    /// Blocks in an acknowledgement.
+    /// Maximum number of SACK blocks in an acknowledgement.
     sack_blocks: u32,
     /// Acknowledgements behind the gap at `gap_at` so far, and those held together.
     gap_at: u64,

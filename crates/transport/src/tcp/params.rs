@@ -3,11 +3,12 @@
 use sojourn_units::{Bytes, ParamError, Span, choice, params};
 
 choice! {
-    /// How losses are repaired.
+    /// Kind of loss recovery.
     pub enum Recovery {
         /// Any new acknowledgement ends fast recovery (RFC 5681 section 3.2).
         Reno = "reno",
-        /// Partial acknowledgements repair one loss each until all data in flight at its start is acknowledged (RFC 6582).
+        /// Each partial acknowledgement repairs one loss, until all data in flight at the start of the recovery is
+        /// acknowledged (RFC 6582).
         NewReno = "newreno",
         /// Segment by segment, from selective acknowledgements (RFC 6675, RFC 8985), with the parameters of `sack`.
         Sack = "sack",
@@ -17,11 +18,11 @@ choice! {
 choice! {
     /// When NewReno refuses a fast retransmit because it may answer to its own retransmissions.
     pub enum Guard {
-        /// Unless more is acknowledged than was sent when the last loss was noticed (RFC 6582 section 3.2 step 2).
+        /// Unless more is acknowledged than was sent when the last loss was detected (RFC 6582 section 3.2 step 2).
         Careful = "careful",
         /// The same, unless the last new acknowledgement covered at most four segments (RFC 6582 section 4.1).
         AckHeuristic = "ack_heuristic",
-        /// Unless all that was sent when the last loss was noticed is acknowledged.
+        /// Unless everything sent before the last loss was detected is acknowledged.
         Covered = "covered",
         /// Never (RFC 5681).
         Off = "off",
@@ -31,17 +32,17 @@ choice! {
 choice! {
     /// Which partial acknowledgements restart the retransmission timer.
     pub enum PartialTimer {
-        /// The first of a recovery: many losses end in a timeout soon (RFC 6582 section 3.2 step 3, "impatient").
+        /// The first of a recovery. Many losses soon end in a timeout (RFC 6582 section 3.2 step 3, "impatient").
         First = "first",
-        /// Each: slow but steady (RFC 6582 section 4).
+        /// Every one: slow but steady (RFC 6582 section 4).
         Every = "every",
     }
 }
 
 choice! {
-    /// The window after NewReno's fast recovery.
+    /// Congestion window after NewReno's fast recovery.
     pub enum FullAck {
-        /// At most the data in flight plus one segment, so that no burst follows (RFC 6582 section 3.2 step 3, option 1).
+        /// At most the data in flight plus one segment, to avoid a burst (RFC 6582 section 3.2 step 3, option 1).
         Flight = "flight",
         /// The slow start threshold (option 2).
         Ssthresh = "ssthresh",
@@ -51,20 +52,20 @@ choice! {
 choice! {
     /// To what the minimum of the retransmission timeout applies.
     pub enum RtoFloor {
-        /// To the timeout (RFC 6298 section 2.4).
+        /// The timeout (RFC 6298 section 2.4).
         Whole = "rto",
-        /// To the part that is added to the smoothed round-trip time.
+        /// The part that is added to the smoothed round-trip time.
         Variance = "variance",
     }
 }
 
 choice! {
-    /// What is added to the smoothed round-trip time for the timeout.
+    /// Part of the timeout that is added to the smoothed round-trip time.
     pub enum RtoSpread {
         /// Four times the mean deviation (RFC 6298 section 2.3).
         Mean = "mean",
-        /// Four times the greatest mean deviation within a round trip. It comes down by a quarter of the difference once in a round trip, and a sample
-        /// that is shorter raises the deviation an eighth as fast (Linux).
+        /// Four times the largest mean deviation within a round trip. It falls by a quarter of the difference once per
+        /// round trip. A shorter sample raises the deviation only an eighth as fast (Linux).
         Peak = "peak",
     }
 }
@@ -74,22 +75,24 @@ params! {
     pub struct TcpParams {
         /// Payload of a full segment.
         mss: Bytes = "1460B", range "1B".."65495B", source "RFC 9293 section 3.7.1 (1500 less 20 and 20)";
-        /// Bytes of headers on the wire beside the payload, of data and acknowledgements.
+        /// Bytes of headers on the wire in addition to the payload, of data and acknowledgements.
         headers: Bytes = "40B", range .."1000B", source "RFC 791 (IP, 20) and RFC 9293 (TCP, 20)";
-        /// Most bytes in flight that the receiver allows; none for no bound.
+        /// Receive window: maximum bytes in flight. With none, there is no bound.
         window: Option<Bytes> = "none", range "1B".., source "RFC 7323 section 2 (scaled to what the path needs)";
-        /// Segments sent at first; none takes 2, 3 or 4 by their size, as RFC 5681 section 3.1 says.
+        /// Initial window, in segments. With none, 2, 3 or 4 depending on the segment size, as in RFC 5681 section 3.1.
         initial_window: Option<u32> = "10", range "1".."1000", source "RFC 6928 section 2";
-        /// Retransmissions of the SYN from which on one segment is sent at first; none keeps the initial window. A lost SYN-ACK counts as well, since the SYN goes
-        /// out again. By RFC 6928 a single one is no sign of congestion, as the first timeout is a second; in RFC 5681, section 3.1, it is.
+        /// Number of retransmissions of the SYN from which the initial window is one segment. With none, the initial
+        /// window never changes. A lost SYN-ACK counts, too, because the SYN is sent again. In RFC 6928, a single
+        /// retransmission is no sign of congestion, because the first timeout is a second; in RFC 5681, section 3.1, it
+        /// is.
         syn_losses: Option<u32> = "2", range "1".."1000", source "RFC 6928 section 2 (more than one)";
-        /// How losses are repaired.
+        /// Kind of loss recovery.
         recovery: Recovery = "newreno", source "RFC 6582";
-        /// Duplicate acknowledgements that indicate a loss.
+        /// Number of duplicate acknowledgements that signal a loss.
         dupthresh: u32 = "3", range "1".."1000", source "RFC 5681 section 3.2";
-        /// Whether the duplicate acknowledgements before that send a new segment each.
+        /// Whether each duplicate acknowledgement before that sends a new segment (limited transmit).
         limited_transmit: bool = "true", source "RFC 3042 (RFC 5681 section 3.2 step 1)";
-        /// When NewReno refuses a fast retransmit.
+        /// When NewReno does not start a fast retransmit.
         guard: Guard = "ack_heuristic", source "RFC 6582 section 4.1: without it each loss among what is sent again after a timeout waits for another",
             where recovery is "newreno" because "it is a rule of NewReno";
         /// Which partial acknowledgements restart the timer.
@@ -97,50 +100,54 @@ params! {
             where recovery is "newreno" because "it is a rule of NewReno";
         /// Whether a fast retransmit restarts the timer, as an acknowledgement of new data does.
         restart_timer: bool = "false", source "RFC 6298 section 5 (only such acknowledgements do)";
-        /// The window after NewReno's fast recovery.
+        /// Congestion window after NewReno's fast recovery.
         full_ack: FullAck = "flight", source "RFC 6582 section 3.2 step 3, option 1",
             where recovery is "newreno" because "it is a rule of NewReno";
         /// Retransmission timeout before the first round-trip time is known, and of the first SYN.
         initial_rto: Span = "1s", range "1us".."60s", source "RFC 6298 section 2.1";
-        /// Timeout with which data begins after a SYN was lost, where the handshake has measured no round trip; none measures it all the same: from the SYN
-        /// that the timestamp reveals, without timestamps from the last one (TCP without SACK) or the first one.
+        /// Initial timeout of the data after a lost SYN, when the handshake gives no round-trip sample. With none, the
+        /// sender measures one anyway: from the SYN that the timestamp identifies; without timestamps, from the last
+        /// SYN (TCP without SACK) or the first SYN.
         lost_syn_rto: Option<Span> = "3s", range "1us".."60s", source "RFC 6298 section 5.7";
-        /// Least retransmission timeout.
+        /// Minimum retransmission timeout.
         min_rto: Span = "1s", range .."60s", source "RFC 6298 section 2.4";
-        /// To what that minimum applies.
+        /// Value to which `min_rto` applies.
         rto_floor: RtoFloor = "rto", source "RFC 6298 section 2.4";
-        /// What is added to the smoothed round-trip time for the timeout.
+        /// Part of the timeout that is added to the smoothed round-trip time.
         rto_spread: RtoSpread = "mean", source "RFC 6298 section 2.3";
-        /// Tick of a wheel of timers: a timer fires at the end of its slot, and slots are one tick wide for waits below 63 ticks, 8 below 504, 64 below 4032
-        /// and so on. None lets timers be exact.
+        /// Tick of a timer wheel. A timer fires at the end of its slot. Slots are one tick wide for waits below 63
+        /// ticks, 8 below 504, 64 below 4032 and so on. With none, timers are exact.
         jiffy: Option<Span> = "none", range "1us".."100ms", source "RFC 6298 section 4 leaves the clock to the host";
-        /// Greatest retransmission timeout.
+        /// Maximum retransmission timeout.
         max_rto: Span = "60s", range "1us".., source "RFC 6298 section 2.5";
-        /// Granularity of the clock (G), the least that is added to the smoothed round-trip time.
+        /// Granularity of the clock (G). The timeout is at least this much above the smoothed round-trip time.
         granularity: Span = "1ms", range .."10s", source "RFC 6298 section 4 (100 ms or finer; a usual clock)";
-        /// Segments that one acknowledgement covers when they arrive in order; 1 acknowledges each.
+        /// Number of in-order segments per acknowledgement. With 1, every segment is acknowledged.
         delayed_ack: u32 = "2", range "1".."1000", source "RFC 5681 section 4.2";
-        /// How long an acknowledgement may be delayed.
+        /// Maximum delay of an acknowledgement.
         delayed_ack_timeout: Span = "200ms", range "1us".."500ms", source "RFC 5681 section 4.2 (at most 500 ms; 200 ms in BSD)";
         /// Whether a connection that was idle for a retransmission timeout restarts from the initial window.
         idle_restart: bool = "true", source "RFC 5681 section 4.1";
-        /// Whether such a connection halves its window for each further timeout of silence instead, down to the initial window, and lets the window fall half way to
-        /// what was used of it when that was less for a timeout. The threshold keeps three quarters of the window. Only with `idle_restart`, and not for
-        /// algorithms that control the window by a model.
+        /// Whether an idle connection instead halves its window for each retransmission timeout of silence, down to the
+        /// initial window. If less of the window was used for a timeout, the window falls half way to the used part.
+        /// The slow start threshold keeps three quarters of the window. Only with `idle_restart`, and not for
+        /// congestion controls that use a model of the path.
         idle_decay: bool = "false", source "RFC 5681 section 4.1 (at once; the decay is that of RFC 2861 section 3.2, which RFC 7661 has made historic)";
-        /// Whether the congestion window counts packets: one with less than `mss` takes as much of it as a full one, and opens it as much when it is acknowledged.
+        /// Whether the congestion window counts packets. A packet smaller than `mss` then takes as much of the window
+        /// as a full one, and opens it as much when it is acknowledged.
         count_packets: bool = "false", source "RFC 5681 section 2 (windows are bytes)";
-        /// Whether the congestion window grows only when it was what held the sender back. CUBIC's does in any case (RFC 9438 section 5.8).
+        /// Whether the congestion window grows only when it limits the sender. CUBIC's window always does so (RFC 9438
+        /// section 5.8).
         validate_window: bool = "false", source "RFC 5681 does not ask for it; RFC 7661 does";
-        /// Whether what is in flight counts for no more than the congestion window when the latter is reduced.
+        /// Whether a reduction of the congestion window counts the data in flight only up to the congestion window.
         bound_flight: bool = "true", source "RFC 5681 equation 4 and RFC 9438 section 4.6 take FlightSize for what the window has let go";
         /// Whether a small segment waits while data is in flight.
         nagle: bool = "false", source "RFC 9293 section 3.7.4 lets applications disable it, as traffic generators do";
-        /// Whether explicit congestion notification is negotiated; both ends must want it.
+        /// Whether explicit congestion notification (ECN) is negotiated. Both ends must enable it.
         ecn: bool = "false", source "RFC 3168 section 6.1.1 leaves it to the host";
     }
     dialects Dialect {
-        /// The RFCs as printed.
+        /// The RFCs as published.
         rfc as Rfc = "rfc9293" {}
         /// ns-3's TcpSocketBase with classic recovery and SACK off.
         ns3 as Ns3 = "ns3-3.44" {

@@ -168,7 +168,7 @@ struct Socket {
     delayed_ack_timeout: Span,
     /// Duplicates that indicate a loss (ReTxThreshold).
     dupack_threshold: u32,
-    /// Least retransmission timeout (MinRto).
+    /// Minimum retransmission timeout (MinRto).
     rto_min: Span,
     /// The least that is added to the smoothed round trip (ClockGranularity).
     granularity: Span,

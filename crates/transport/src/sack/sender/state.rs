@@ -198,7 +198,7 @@ pub(in crate::sack) struct Options {
     pub(super) probe_delay: Span,
     /// Least wait of the timers that look for losses.
     pub(super) least_wait: Span,
-    /// Most segments by which reordering raises the count that indicates a loss.
+    /// Maximum number of segments to which reordering raises the loss threshold.
     pub(super) most_reordering: u32,
     /// Which acknowledgements restart the retransmission timer.
     pub(super) restart: Restart,
