@@ -1,5 +1,5 @@
-//! *The scenario's dialect is `paper`, and a component has none of that name.* It runs in its default dialect, which the note names. Choose
-//! one for it with its own `dialect`.
+//! *The scenario's dialect is `paper`, and a component has no dialect of that name.* The component runs in its default dialect, which the
+//! note names. To choose another, set its own `dialect`.
 
 use super::evidence::Evidence;
 use super::finding::Finding;

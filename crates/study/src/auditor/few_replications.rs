@@ -1,5 +1,5 @@
-//! *Fewer than 5 replications.* With two values the half width of a 95 % interval is 9 standard deviations, with five 1.24, with ten 0.72.
-//! Raise `run.replications`; a directory with results keeps those that are there.
+//! *There are fewer than 5 replications.* With two values, the half width of a 95 % interval is 9 standard deviations; with five it is
+//! 1.24, with ten 0.72. Raise `run.replications`. Runs that are already in the directory are kept.
 
 use super::evidence::Evidence;
 use super::finding::Finding;

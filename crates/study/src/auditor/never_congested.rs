@@ -1,5 +1,5 @@
-//! *The bottleneck never dropped or marked a packet, and fewer than one packet waited on average.* No queue had anything to manage, so that
-//! all queues look alike. Add flows, lower the rate of the bottleneck, or raise receive windows.
+//! *The bottleneck never dropped or marked a packet, and fewer than one packet waited on average.* No queue had anything to manage, so
+//! all queues look alike. Add flows, lower the rate of the bottleneck, or raise the receive windows.
 
 use sojourn_results::outcome::QueueOutcome;
 

@@ -1,5 +1,5 @@
-//! *Nothing is left out at the start.* Empty queues and slow starts are then part of every mean and percentile. Set `run.warmup`. Studies
-//! of the start itself, or of short flows, rightly have none.
+//! *The warm-up is zero.* Empty queues and slow starts then count in every mean and percentile. Set `run.warmup`. A study of the start
+//! itself, or of short flows, needs no warm-up.
 
 use sojourn_units::Span;
 

@@ -1,5 +1,5 @@
-//! *Every packet of a flow was dropped.* A limit below the size of one packet lets none through; a filter, a shaper or priorities may
-//! starve a flow as well. Raise the limit (`topology.buffer`), or the share of the flow.
+//! *Every packet of a flow was dropped.* A limit below the size of one packet lets no packet through. A filter, a shaper or priorities
+//! can starve a flow as well. Raise the limit (`topology.buffer`), or the share of the flow.
 
 use super::evidence::Evidence;
 use super::finding::Finding;

@@ -1,5 +1,5 @@
-//! *Flows use ECN and the queue never marks, or the queue marks and no flow uses ECN; or of the queues under comparison only some mark.*
-//! Marks spare retransmissions, so that a queue that marks is compared with one that drops. Set `ecn` alike in flows and in all queues.
+//! *Flows use ECN and the queue never marks; or the queue marks and no flow uses ECN; or only some of the queues under comparison mark.*
+//! Marks avoid retransmissions, so such a comparison is of marking against dropping. Set `ecn` in the flows and in all queues alike.
 
 use sojourn_units::Spec;
 

@@ -1,8 +1,9 @@
-//! *Long flows that are paced (BBR, Copa, Prague, `pacing=true`) share a DropTail queue with long flows that are not, and nothing random
-//! passes.* A full queue has room for a packet each time that one has left. Packets that are spaced find it, bursts lose their second one:
-//! over 20 Mbps, 40 ms and one bandwidth-delay product a paced Reno flow gets 14.1 Mbps against 5.3 of one that is not, and Prague 13.1
-//! against 6.3; with one percent of random packets Prague has 9.7 and Reno 9.4. That is a phase effect of the simulation (Floyd and Jacobson
-//! 1992), not a virtue of the control. Add a little that is random, such as `poisson rate=200kbps size=100B`, as the study `rfc9743` does.
+//! *Long flows that pace (BBR, Copa, Prague, `pacing=true`) share a DropTail queue with long flows that do not, and no traffic is
+//! random.* A full queue has room for one packet each time a packet leaves. Paced packets find that room; the second packet of a burst
+//! does not. With 20 Mbps, 40 ms and a buffer of one bandwidth-delay product, a paced Reno flow gets 14.1 Mbps and an unpaced one 5.3;
+//! Prague gets 13.1 and Reno 6.3. With one percent of random packets, Prague gets 9.7 and Reno 9.4. The difference is a phase effect of
+//! the simulation (Floyd and Jacobson 1992), not a merit of the congestion control. Add a little random traffic, such as `poisson
+//! rate=200kbps size=100B`, as the study `rfc9743` does.
 
 use sojourn_cc::CongestionControl;
 use sojourn_run::compile::FlowInfo;

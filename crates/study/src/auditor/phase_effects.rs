@@ -1,6 +1,6 @@
-//! *Two or more flows at constant bit rate start at fixed times.* Their packets reach a queue in the same order for ever, so that one flow
-//! may lose every packet and another none (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992). Leave out
-//! `start`, so that flows start at random, or set `random_phase` or `noise` of the flows.
+//! *Two or more flows at constant bit rate start at fixed times.* Their packets then reach a queue in the same order during the whole
+//! run. One flow may lose every packet and another none (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways",
+//! 1992). Leave out `start`, so that flows start at random times, or set `random_phase` or `noise` of the flows.
 
 use sojourn_scenario::model::{Direction, Scenario};
 use sojourn_units::Span;

@@ -1,8 +1,8 @@
-//! *Video lost a picture, its encoder makes one key frame at the beginning and no other, and its receiver does not ask for one.* A frame
-//! that misses a packet cannot be shown, nor can those after it until the next key frame, so the picture is frozen to the end of the run,
-//! and `frozen_ratio` says how early the first loss was and nothing else. Give the source a group of pictures (`gop=60`), or let the
-//! receiver ask (`picture_loss`, RFC 4585; its default, where there is one receiver and RTCP). Members of a group cannot ask: there it
-//! takes `gop`.
+//! *Video lost a picture, its encoder makes a key frame only at the beginning, and its receiver does not ask for another.* A frame that
+//! misses a packet cannot be shown, and neither can the frames after it until the next key frame. The picture stays frozen to the end of
+//! the run, and `frozen_ratio` says only when the first loss happened. Give the source a group of pictures (`gop=60`), or let the
+//! receiver ask (`picture_loss`, RFC 4585; the default with one receiver and RTCP). Members of a multicast group cannot ask, so they need
+//! `gop`.
 
 use sojourn_run::compile::FlowInfo;
 

@@ -1,7 +1,7 @@
-//! *A link changes to a rate at which a packet of 1500 bytes takes longer than that rate lasts.* A packet in transmission keeps the rate at
-//! which it began: at 1 bps it takes 12,000 seconds, and the link sends nothing else until then, even if its rate rises. For an outage take
-//! the link down (`state = "down"` in `[[changes]]`, [vary a link](how-to/vary-a-link.md#outages)); otherwise give it a higher rate, or
-//! leave it longer.
+//! *A link changes to a rate at which a packet of 1500 bytes takes longer than that rate lasts.* A packet in transmission keeps the rate
+//! at which it began. At 1 bps it takes 12,000 seconds, and the link sends nothing else until then, even if its rate rises. For an
+//! outage, take the link down (`state = "down"` in `[[changes]]`, [vary a link](how-to/vary-a-link.md#outages)). Otherwise use a higher
+//! rate, or keep it for longer.
 
 use sojourn_run::compile::LinkInfo;
 use sojourn_units::{Bytes, Rate, Span, Time};

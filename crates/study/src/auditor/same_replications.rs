@@ -1,6 +1,6 @@
-//! *All replications came out the same to the bit.* Nothing random happened in them: flows have a fixed `start`, and neither sources nor
-//! queues draw. Ten such runs are one observation, so tables say "deterministic" and give no interval; "± 0" would not be precision. Leave
-//! out `start`, so that flows start at random, or set `run.deterministic = true`, which runs once.
+//! *All replications gave the same bits.* Nothing in them was random: flows have a fixed `start`, and neither sources nor queues draw
+//! random numbers. Ten such runs are one observation, so tables say "deterministic" and give no interval. Leave out `start`, so that
+//! flows start at random times, or set `run.deterministic = true`, which makes one run.
 
 use super::evidence::Evidence;
 use super::finding::Finding;

@@ -1,5 +1,6 @@
-//! *The measured time is less than 20 base round trips, or the warm-up less than 5.* A congestion control changes its rate once per round
-//! trip and its sawtooth lasts many; a mean over a few of them is that of the start. Make `run.duration` longer, or the round trip shorter.
+//! *The measured time is less than 20 base round trips, or the warm-up is less than 5.* A congestion control changes its rate once per
+//! round trip, and its sawtooth takes many. A mean over a few round trips describes the start of the flows. Make `run.duration` longer,
+//! or the round trip shorter.
 
 use sojourn_units::Span;
 

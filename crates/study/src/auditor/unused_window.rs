@@ -1,8 +1,8 @@
-//! *A recorded congestion window grew to more than ten times what was ever in flight.* The application or the peer held the flow back, and
-//! the window grew all the same: RFC 5681 opens it for what is acknowledged, whether it was used or not. The path has never been asked to
-//! hold that much, so that the next large write leaves in one burst and overruns the buffer. Set `validate_window = true` (RFC 7661), or
-//! take a control whose text forbids such growth, as CUBIC's does (RFC 9438 section 5.8). The rule needs windows: `record = "cwnd"` in
-//! `[series]`.
+//! *A recorded congestion window grew to more than ten times the data that was ever in flight.* The application or the receiver limited
+//! the flow, and the window grew regardless: RFC 5681 opens it for every acknowledgement, whether the flow used the window or not. The
+//! path never had to carry that much. The next large write leaves in one burst and overruns the buffer. Set `validate_window = true` (RFC
+//! 7661), or use a congestion control whose text forbids such growth, such as CUBIC (RFC 9438 section 5.8). This rule needs recorded
+//! windows: `record = "cwnd"` in `[series]`.
 
 use super::evidence::{Evidence, Seen, short};
 use super::finding::Finding;

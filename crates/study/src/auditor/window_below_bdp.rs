@@ -1,6 +1,6 @@
-//! *The receive windows of all TCP flows together are less than the product of the bottleneck's rate and the longest base round trip.* The
-//! flows then wait for their own windows, not for the network: the link stays partly idle and the queue empty. Raise `window` of the flows.
-//! ns-2's default of 20 packets is the usual cause.
+//! *The receive windows of all TCP flows together are smaller than the rate of the bottleneck times the longest base round trip.* The
+//! flows then wait for their windows, not for the network: the link stays partly idle and the queue empty. Raise `window` of the flows.
+//! The usual cause is ns-2's default of 20 packets.
 
 use sojourn_units::{Bytes, Packets, Span};
 
