@@ -22,7 +22,7 @@ pub fn flow_kinds() -> Vec<FlowKind> {
         .map(|source| FlowKind {
             name: source.name,
             aliases: &[],
-            doc: source.title,
+            doc: first_sentence(source.about),
             transport: Transport::Udp,
             params: vec![(source.name, source.params), ("udp", UdpParams::TABLE)],
             dialects: source.dialects.iter().collect(),
@@ -41,6 +41,12 @@ pub fn flow_kinds() -> Vec<FlowKind> {
         .chain(OTHERS.iter().map(|flow| (flow.kind)()))
         .chain(workloads)
         .collect()
+}
+
+/// The first sentence of a description.
+fn first_sentence(about: &'static str) -> &'static str {
+    let line = about.lines().next().unwrap_or(about);
+    line.split_inclusive(". ").next().unwrap_or(line).trim_end()
 }
 
 /// Whether a source can be a flow of datagrams. One without writes of its own (bulk) needs a transport that decides when to send. One

@@ -29,18 +29,17 @@ const INTERFACES: About = About {
 const CONVERSATIONS: About = About {
     name: "conversations",
     title: "Conversations",
-    doc: "One row per direction of a conversation at an interface, in the order of their first packets. Bytes are those from the IP \
-          header on.",
+    doc: "One row per direction of a conversation at an interface, in the order of their first packets. Bytes count from the IP header on.",
 };
 const PATHS: About = About {
     name: "paths",
     title: "Paths",
-    doc: "One row per direction of a conversation in two captures; delays are by the clocks of the captures.",
+    doc: "One row per direction of a conversation in two captures. Delays are differences of the captures' clocks.",
 };
 const SERIES: About = About {
     name: "series",
     title: "Over time",
-    doc: "One row per step in which something of a subject passed: the trace, or a direction of a conversation.",
+    doc: "One row per time step with packets of a subject: the trace, or a direction of a conversation.",
 };
 
 /// What the capture says beside its packets.
@@ -280,7 +279,7 @@ fn trace_columns() -> Vec<Column<TraceRow>> {
         integer(
             "conversations",
             "1",
-            "Conversations, each direction for itself.",
+            "Conversations. Each direction counts separately.",
             |row| row.conversations.into(),
         ),
     ]);
@@ -296,31 +295,31 @@ fn trace_packet_columns() -> Vec<Column<TraceRow>> {
             "Packets in the capture.",
             |row: &TraceRow| row.packets.into(),
         ),
-        integer("ip_packets", "packets", "Of these, those of IP.", |row| {
+        integer("ip_packets", "packets", "IP packets among these.", |row| {
             row.counted.packets.into()
         }),
         integer(
             "ip_bytes",
             "bytes",
-            "Their bytes from the IP header on.",
+            "Their bytes, from the IP header on.",
             |row| row.counted.bytes.into(),
         ),
         integer(
             "offload_packets",
             "packets",
-            "IP packets whose header says length 0, as segmentation offload leaves it; their bytes are counted by the frame.",
+            "IP packets whose header has length 0, as segmentation offload leaves it. Their size is that of the frame.",
             |row| row.offload.into(),
         ),
         integer(
             "tunnelled_packets",
             "packets",
-            "IP packets inside an IP packet; the inner one is analysed, or with --tunnels outer the one that carries it.",
+            "IP packets inside an IP packet. The inner packet is analysed, or the outer one with --tunnels outer.",
             |row| row.tunnelled.into(),
         ),
         integer(
             "other_packets",
             "packets",
-            "Packets that are not of IP, such as ARP.",
+            "Packets other than IP, such as ARP.",
             |row| row.not_ip.into(),
         ),
         integer(
@@ -332,19 +331,19 @@ fn trace_packet_columns() -> Vec<Column<TraceRow>> {
         integer(
             "unknown_link_packets",
             "packets",
-            "Packets of a link type that is not known.",
+            "Packets of an unknown link type.",
             |row| row.unknown_link.into(),
         ),
         integer(
             "ignored_blocks",
             "1",
-            "Blocks of the file that are no packets, such as names.",
+            "Blocks of the file that are not packets, such as names.",
             |row| row.ignored.into(),
         ),
         integer(
             "skipped",
             "1",
-            "What was skipped because it could not be read.",
+            "Unreadable parts that were skipped.",
             |row| row.skipped.into(),
         ),
     ]
@@ -365,7 +364,7 @@ fn trace_time_columns() -> Vec<Column<TraceRow>> {
         number(
             "duration_s",
             "s",
-            "Time that rates are taken over: from --from, or the first packet, to --to, or the last.",
+            "Time over which rates are computed: from --from (or the first packet) to --to (or the last packet).",
             |row| Some(row.span.as_secs_f64()).into(),
         ),
         number(
@@ -385,7 +384,7 @@ fn interface_columns() -> Vec<Column<InterfaceRow>> {
         integer(
             "link_type",
             "1",
-            "What packets begin with: LINKTYPE of the registry.",
+            "Link type of the packets: the LINKTYPE number of the registry.",
             |row| u64::try_from(row.interface.link_type).ok().into(),
         ),
         integer("packets", "packets", "Packets.", |row| {
@@ -400,7 +399,7 @@ fn interface_columns() -> Vec<Column<InterfaceRow>> {
         integer(
             "dropped_packets",
             "packets",
-            "Packets lost at the interface, as the file says.",
+            "Packets lost at the interface, according to the file.",
             |row| row.interface.dropped.unwrap_or(row.seen.dropped).into(),
         ),
         number("throughput_bps", "bps", "8 × bytes / duration.", |row| {
@@ -409,7 +408,7 @@ fn interface_columns() -> Vec<Column<InterfaceRow>> {
         number(
             "rate_bps",
             "bps",
-            "Rate of the interface, as the file says.",
+            "Rate of the interface, according to the file.",
             |row| row.interface.speed.map(to_f64).into(),
         ),
         number("utilization_ratio", "1", "Throughput / rate.", |row| {
@@ -426,8 +425,8 @@ fn conversation_columns() -> Vec<Column<ConversationRow>> {
     let mut all = conversation_identity_columns();
     all.extend(conversation_volume_columns());
     all.extend(conversation_tcp_columns());
-    all.extend(spans_columns!("gap", "Between packets", row: ConversationRow => row.way.gaps));
-    all.extend(spans_columns!("rtt", "From data seen once to their acknowledgement", row: ConversationRow => row.way.rtt));
+    all.extend(spans_columns!("gap", "Time between packets", row: ConversationRow => row.way.gaps));
+    all.extend(spans_columns!("rtt", "Time from data seen once to its acknowledgement", row: ConversationRow => row.way.rtt));
     all
 }
 
@@ -439,22 +438,22 @@ fn conversation_identity_columns() -> Vec<Column<ConversationRow>> {
             "Name: protocol, source > destination.",
             |row: &ConversationRow| row.name.as_str().into(),
         ),
-        text("interface", "Where it was captured.", |row| {
+        text("interface", "Interface that captured it.", |row| {
             row.interface.as_str().into()
         }),
         text("protocol", "Protocol of IP.", |row| {
             row.key.protocol_name().as_str().into()
         }),
-        text("source", "Address and port it comes from.", |row| {
+        text("source", "Source address and port.", |row| {
             end_text(row.key.source).as_str().into()
         }),
-        text("destination", "Address and port it goes to.", |row| {
+        text("destination", "Destination address and port.", |row| {
             end_text(row.key.destination).as_str().into()
         }),
         number(
             "first_time_s",
             "s",
-            "First packet, from the first of the capture on.",
+            "Time of the first packet, counted from the first packet of the capture.",
             |row| {
                 row.way
                     .active
@@ -465,7 +464,7 @@ fn conversation_identity_columns() -> Vec<Column<ConversationRow>> {
         number(
             "last_time_s",
             "s",
-            "Last packet, from the first of the capture on.",
+            "Time of the last packet, counted from the first packet of the capture.",
             |row| {
                 row.way
                     .active
@@ -485,22 +484,22 @@ fn conversation_volume_columns() -> Vec<Column<ConversationRow>> {
         integer(
             "bytes",
             "bytes",
-            "Their bytes from the IP header on.",
+            "Their bytes, from the IP header on.",
             |row| row.way.packets.bytes().into(),
         ),
-        integer("size_bytes_min", "bytes", "Least size.", |row| {
+        integer("size_bytes_min", "bytes", "Smallest size.", |row| {
             row.way.packets.min().into()
         }),
         number("size_bytes_mean", "bytes", "Mean size.", |row| {
             row.way.packets.mean().into()
         }),
-        integer("size_bytes_max", "bytes", "Greatest size.", |row| {
+        integer("size_bytes_max", "bytes", "Largest size.", |row| {
             row.way.packets.max().into()
         }),
         integer(
             "payload_bytes",
             "bytes",
-            "Bytes of TCP payload, repetitions included.",
+            "Bytes of TCP payload, retransmissions included.",
             |row| row.way.payload.into(),
         ),
         number(
@@ -535,19 +534,19 @@ fn conversation_tcp_columns() -> Vec<Column<ConversationRow>> {
         integer(
             "retransmitted_packets",
             "packets",
-            "Segments with data that were seen before.",
+            "Segments with data that the capture had already seen.",
             |row: &ConversationRow| row.way.retransmitted.into(),
         ),
         integer(
             "filled_packets",
             "packets",
-            "Segments with data below the highest that were not seen before: reordered, or lost before the capture.",
+            "Segments with new data below the highest sequence number: reordered, or lost before the capture.",
             |row| row.way.filled.into(),
         ),
         integer(
             "duplicate_acks",
             "packets",
-            "Acknowledgements that repeat the one before, with the same window, while data are unacknowledged (RFC 5681 section 2).",
+            "Acknowledgements that repeat the previous one, with the same window, while data is unacknowledged (RFC 5681 section 2).",
             |row| row.way.duplicates.into(),
         ),
         integer(
@@ -559,19 +558,19 @@ fn conversation_tcp_columns() -> Vec<Column<ConversationRow>> {
         number(
             "handshake_s",
             "s",
-            "From the first SYN to the third segment of the handshake.",
+            "Time from the first SYN to the third segment of the handshake.",
             |row| since(row.way.handshake.2, row.way.handshake.0).into(),
         ),
         number(
             "handshake_answer_s",
             "s",
-            "From the first SYN to its answer.",
+            "Time from the first SYN to its answer.",
             |row| since(row.way.handshake.1, row.way.handshake.0).into(),
         ),
         number(
             "handshake_confirm_s",
             "s",
-            "From the answer to the third segment.",
+            "Time from the answer to the third segment.",
             |row| since(row.way.handshake.2, row.way.handshake.1).into(),
         ),
     ]
@@ -586,19 +585,19 @@ fn path_columns() -> Vec<Column<PathRow>> {
         ),
         text(
             "from",
-            "The capture that its packets pass first: `first` or `second`.",
+            "Capture that its packets pass first: `first` or `second`.",
             |row| ["first", "second"][row.way.first()].into(),
         ),
     ];
     all.extend(counts_columns!("sent", "Packets in the capture that they pass first.", row: PathRow => row.way.seen[row.way.first()]));
     all.extend(counts_columns!("received", "Packets in the other capture.", row: PathRow => row.way.seen[1 - row.way.first()]));
-    all.extend(counts_columns!("lost", "Packets in the first of them alone, though the other had begun when they passed, and had packets after the longest delay of the path.", row: PathRow => row.way.alone[row.way.first()]));
-    all.extend(counts_columns!("open", "Packets in the first of them alone, which the other may have begun too late or ended too early to have.", row: PathRow => row.way.open[row.way.first()]));
+    all.extend(counts_columns!("lost", "Packets that are missing in the other capture, although it had started when they passed, and has packets after the longest delay of the path.", row: PathRow => row.way.alone[row.way.first()]));
+    all.extend(counts_columns!("open", "Packets that are missing in the other capture, which may have started too late or ended too early for them.", row: PathRow => row.way.open[row.way.first()]));
     all.extend([
         integer(
             "unsent_packets",
             "packets",
-            "Packets in the other one alone.",
+            "Packets that are only in the other capture.",
             |row: &PathRow| {
                 let side = 1 - row.way.first();
                 (row.way.alone[side].packets + row.way.open[side].packets).into()
@@ -607,16 +606,16 @@ fn path_columns() -> Vec<Column<PathRow>> {
         integer(
             "untold_packets",
             "packets",
-            "Packets in both that have no delay: they are equal to others, and some of these did not arrive.",
+            "Packets in both captures without a delay, because other packets are identical and some of those did not arrive.",
             |row| row.way.untold.iter().sum::<u64>().into(),
         ),
         integer(
             "reversed_packets",
             "packets",
-            "Packets that passed the captures in the other order, by their clocks.",
+            "Packets that passed the captures in reverse order, according to their clocks.",
             |row| row.way.delays[1 - row.way.first()].count().into(),
         ),
-        number("loss_ratio", "1", "Lost over sent without open.", |row| {
+        number("loss_ratio", "1", "Lost packets, divided by sent packets without the open ones.", |row| {
             let side = row.way.first();
             let decided = row.way.seen[side].packets - row.way.open[side].packets;
             (decided > 0)
@@ -624,12 +623,12 @@ fn path_columns() -> Vec<Column<PathRow>> {
                 .into()
         }),
     ]);
-    all.extend(spans_columns!("delay", "From one capture to the other", row: PathRow => row.way.delays[row.way.first()]));
+    all.extend(spans_columns!("delay", "Time from one capture to the other", row: PathRow => row.way.delays[row.way.first()]));
     all.extend([
         number(
             "jitter_s_mean",
             "s",
-            "Mean difference of the delays of consecutive packets.",
+            "Mean absolute difference of the delays of consecutive packets.",
             |row: &PathRow| row.way.jitter.mean().into(),
         ),
         number(
@@ -638,12 +637,9 @@ fn path_columns() -> Vec<Column<PathRow>> {
             "Interarrival jitter of RFC 3550 section 6.4.1 at the end.",
             |row| row.way.jitter.smoothed().into(),
         ),
-        number(
-            "jitter_rfc3550_s_max",
-            "s",
-            "The greatest that it was.",
-            |row| row.way.jitter.smoothed_max().into(),
-        ),
+        number("jitter_rfc3550_s_max", "s", "Its largest value.", |row| {
+            row.way.jitter.smoothed_max().into()
+        }),
     ]);
     all
 }
@@ -653,13 +649,15 @@ fn series_columns() -> Vec<Column<SeriesRow>> {
         number(
             "time_s",
             "s",
-            "Begin of the step, from the first packet on; in the time of a simulated capture.",
+            "Start of the step, counted from the first packet; in a simulated capture, simulated time.",
             |row: &SeriesRow| Some(row.time.as_secs_f64()).into(),
         ),
         text("subject", "`trace` or `conversation`.", |row| {
             row.subject.into()
         }),
-        text("name", "Which one.", |row| row.name.as_str().into()),
+        text("name", "Name of the subject.", |row| {
+            row.name.as_str().into()
+        }),
     ];
     all.extend(counts_columns!("sent", "Passed in the step.", row: SeriesRow => row.bin.sent));
     all.extend([number(
@@ -673,22 +671,22 @@ fn series_columns() -> Vec<Column<SeriesRow>> {
         number(
             "retransmitted_pps",
             "pps",
-            "Segments with data that were seen before / step.",
+            "Segments with data that the capture had already seen / step.",
             |row: &SeriesRow| per_second(row.bin.errors.retransmitted, row.step).into(),
         ),
         number(
             "duplicate_acks_pps",
             "pps",
-            "Acknowledgements that repeat the one before / step.",
+            "Acknowledgements that repeat the previous one / step.",
             |row| per_second(row.bin.errors.duplicates, row.step).into(),
         ),
         number(
             "filled_pps",
             "pps",
-            "Segments out of order, with data below the highest that were not seen before / step.",
+            "Segments with new data below the highest sequence number / step.",
             |row| per_second(row.bin.errors.filled, row.step).into(),
         ),
-        number("errors_pps", "pps", "All three together.", |row| {
+        number("errors_pps", "pps", "Sum of the three rates.", |row| {
             per_second(row.bin.errors.sum(), row.step).into()
         }),
     ]);

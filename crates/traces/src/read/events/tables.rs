@@ -37,8 +37,7 @@ const NODES: About = About {
 const SERIES: About = About {
     name: "series",
     title: "Over time",
-    doc: "One row per step in which something happened to a subject: the trace, a node, a link or a flow. Of a link, `sent` is what \
-          it transmitted and `received` what arrived at its far end.",
+    doc: "One row per time step with an event of a subject: the trace, a node, a link or a flow. For a link, `sent` counts transmitted packets and `received` counts packets that arrived at the far end.",
 };
 
 struct TraceRow {
@@ -355,19 +354,19 @@ fn trace_columns() -> Vec<Column<TraceRow>> {
         integer(
             "events",
             "events",
-            "Events of packets from the begin of the analysis on.",
+            "Packet events from the start of the analysis.",
             |row| row.events.into(),
         ),
         integer(
             "ignored_lines",
             "lines",
-            "Lines that are no events of packets with an address.",
+            "Lines that are not events of packets with an address.",
             |row| row.ignored.into(),
         ),
         integer(
             "skipped",
             "1",
-            "What was skipped because it could not be read.",
+            "Unreadable parts that were skipped.",
             |row| row.skipped.into(),
         ),
         number("first_time_s", "s", "Time of the first event.", |row| {
@@ -379,21 +378,26 @@ fn trace_columns() -> Vec<Column<TraceRow>> {
         number(
             "duration_s",
             "s",
-            "Time that rates are taken over: from --from, or the first event, to --to, or the last.",
+            "Time over which rates are computed: from --from (or the first event) to --to (or the last event).",
             |row| Some(row.span.as_secs_f64()).into(),
         ),
         integer("nodes", "1", "Nodes.", |row| row.nodes.into()),
         integer("links", "1", "Link directions.", |row| row.links.into()),
-        integer("flows", "1", "Flows, each direction for itself.", |row| {
-            row.flows.into()
-        }),
+        integer(
+            "flows",
+            "1",
+            "Flows. Each direction counts separately.",
+            |row| row.flows.into(),
+        ),
     ];
-    all.extend(counts_columns!("sent", "Sent by their sources.", row: TraceRow => row.sent));
-    all.extend(counts_columns!("received", "That arrived where they were to go.", row: TraceRow => row.received));
-    all.extend(counts_columns!("forwarded", "Sent on by nodes on the way, once per node.", row: TraceRow => row.forwarded));
+    all.extend(
+        counts_columns!("sent", "Packets that their sources sent.", row: TraceRow => row.sent),
+    );
+    all.extend(counts_columns!("received", "Packets that arrived at their destination.", row: TraceRow => row.received));
+    all.extend(counts_columns!("forwarded", "Packets that nodes on the path forwarded, once per node.", row: TraceRow => row.forwarded));
     all.extend(counts_columns!("dropped", "Dropped.", row: TraceRow => row.dropped));
-    all.extend(counts_columns!("lost", "Neither arrived nor dropped, and not heard of for longer than the horizon.", row: TraceRow => row.lost));
-    all.extend(counts_columns!("open", "Under way at the end, or gone where nothing is traced.", row: TraceRow => row.open));
+    all.extend(counts_columns!("lost", "Packets that neither arrived nor were dropped, and had no event for longer than the horizon.", row: TraceRow => row.lost));
+    all.extend(counts_columns!("open", "Packets in flight at the end, or gone at a place that is not traced.", row: TraceRow => row.open));
     all
 }
 
@@ -401,10 +405,10 @@ fn flow_columns() -> Vec<Column<FlowRow>> {
     let mut all = flow_identity_columns();
     all.extend(flow_fate_columns());
     all.extend(flow_volume_columns());
-    all.extend(spans_columns!("delay", "From the source's queue to the destination", row: FlowRow => row.stats.delay));
+    all.extend(spans_columns!("delay", "Time from the source's queue to the destination", row: FlowRow => row.stats.delay));
     all.extend(flow_jitter_columns());
-    all.extend(spans_columns!("gap", "Between arrivals", row: FlowRow => row.stats.gaps));
-    all.extend(spans_columns!("rtt", "From data sent once to the arrival of their acknowledgement", row: FlowRow => row.stats.rtt));
+    all.extend(spans_columns!("gap", "Time between arrivals", row: FlowRow => row.stats.gaps));
+    all.extend(spans_columns!("rtt", "Time from data sent once to the arrival of its acknowledgement", row: FlowRow => row.stats.rtt));
     all
 }
 
@@ -419,22 +423,25 @@ fn flow_identity_columns() -> Vec<Column<FlowRow>> {
         text("id", "Number of the flow, or its protocol.", |row| {
             row.flow.id.as_str().into()
         }),
-        text("kind", "What its packets are called.", |row| {
+        text("kind", "Type of its packets in the trace.", |row| {
             row.flow.kind.as_str().into()
         }),
-        text("source", "Address it comes from.", |row| {
+        text("source", "Source address.", |row| {
             row.flow.source.as_str().into()
         }),
-        text("destination", "Address it goes to.", |row| {
+        text("destination", "Destination address.", |row| {
             row.flow.destination.as_str().into()
         }),
-        number("first_time_s", "s", "First packet sent.", |row| {
-            row.stats.active.map(|a| a.0.as_secs_f64()).into()
-        }),
+        number(
+            "first_time_s",
+            "s",
+            "Time of the first packet sent.",
+            |row| row.stats.active.map(|a| a.0.as_secs_f64()).into(),
+        ),
         number(
             "last_time_s",
             "s",
-            "Last packet sent, received or dropped.",
+            "Time of the last packet sent, received or dropped.",
             |row| row.stats.active.map(|a| a.1.as_secs_f64()).into(),
         ),
     ]
@@ -443,31 +450,36 @@ fn flow_identity_columns() -> Vec<Column<FlowRow>> {
 /// What became of the packets.
 fn flow_fate_columns() -> Vec<Column<FlowRow>> {
     let mut all = Vec::new();
-    all.extend(counts_columns!("sent", "Sent by the source, or first seen.", row: FlowRow => sent(&row.stats)));
-    all.extend(counts_columns!("received", "That arrived at the destination.", row: FlowRow => row.stats.received));
+    all.extend(counts_columns!("sent", "Packets that the source sent, or that were first seen.", row: FlowRow => sent(&row.stats)));
+    all.extend(counts_columns!("received", "Packets that arrived at the destination.", row: FlowRow => row.stats.received));
     all.extend(
-        counts_columns!("dropped", "Dropped on the way.", row: FlowRow => row.stats.dropped),
+        counts_columns!("dropped", "Packets that were dropped on the path.", row: FlowRow => row.stats.dropped),
     );
-    all.extend(counts_columns!("lost", "Neither arrived nor dropped, and not heard of for longer than the horizon.", row: FlowRow => row.stats.lost));
-    all.extend(counts_columns!("open", "Under way at the end, or gone where nothing is traced.", row: FlowRow => row.stats.open));
+    all.extend(counts_columns!("lost", "Packets that neither arrived nor were dropped, and had no event for longer than the horizon.", row: FlowRow => row.stats.lost));
+    all.extend(counts_columns!("open", "Packets in flight at the end, or gone at a place that is not traced.", row: FlowRow => row.stats.open));
     all.extend([
         integer(
             "marked_packets",
             "packets",
-            "That arrived with CE.",
+            "Packets that arrived with CE.",
             |row: &FlowRow| row.stats.marked.into(),
         ),
         integer(
             "repeated_packets",
             "packets",
-            "Sent with data that had been sent before.",
+            "Packets with data that had already been sent.",
             |row| row.stats.repeated.into(),
         ),
-        number("loss_ratio", "1", "Dropped and lost over sent.", |row| {
-            let gone = row.stats.dropped.packets + row.stats.lost.packets;
-            let sent = row.stats.sent.packets();
-            (sent > 0).then(|| to_f64(gone) / to_f64(sent)).into()
-        }),
+        number(
+            "loss_ratio",
+            "1",
+            "Dropped and lost packets, divided by sent packets.",
+            |row| {
+                let gone = row.stats.dropped.packets + row.stats.lost.packets;
+                let sent = row.stats.sent.packets();
+                (sent > 0).then(|| to_f64(gone) / to_f64(sent)).into()
+            },
+        ),
     ]);
     all
 }
@@ -478,13 +490,13 @@ fn flow_volume_columns() -> Vec<Column<FlowRow>> {
         integer(
             "size_bytes_min",
             "bytes",
-            "Least size sent.",
+            "Smallest size sent.",
             |row: &FlowRow| row.stats.sent.min().into(),
         ),
         number("size_bytes_mean", "bytes", "Mean size sent.", |row| {
             row.stats.sent.mean().into()
         }),
-        integer("size_bytes_max", "bytes", "Greatest size sent.", |row| {
+        integer("size_bytes_max", "bytes", "Largest size sent.", |row| {
             row.stats.sent.max().into()
         }),
         number("sent_bps", "bps", "8 × bytes sent / duration.", |row| {
@@ -505,7 +517,7 @@ fn flow_jitter_columns() -> Vec<Column<FlowRow>> {
         number(
             "jitter_s_mean",
             "s",
-            "Mean difference of the delays of consecutive packets: Σ |delay(i) − delay(i−1)| / (packets − 1).",
+            "Mean absolute difference of the delays of consecutive packets: Σ |delay(i) − delay(i−1)| / (packets − 1).",
             |row: &FlowRow| row.stats.jitter_mean().into(),
         ),
         number(
@@ -514,12 +526,9 @@ fn flow_jitter_columns() -> Vec<Column<FlowRow>> {
             "Interarrival jitter of RFC 3550 section 6.4.1 at the end.",
             |row| row.stats.jitter.smoothed().into(),
         ),
-        number(
-            "jitter_rfc3550_s_max",
-            "s",
-            "The greatest that it was.",
-            |row| row.stats.jitter.smoothed_max().into(),
-        ),
+        number("jitter_rfc3550_s_max", "s", "Its largest value.", |row| {
+            row.stats.jitter.smoothed_max().into()
+        }),
     ]
 }
 
@@ -527,28 +536,26 @@ fn link_columns() -> Vec<Column<LinkRow>> {
     let mut all = vec![
         text(
             "link",
-            "Name: its nodes; of ns-3, node and device that send.",
+            "Name of the link: its nodes. For ns-3, the sending node and device.",
             |row: &LinkRow| row.name.as_str().into(),
         ),
-        text("from", "Node that sends.", |row| row.from.as_str().into()),
-        text(
-            "to",
-            "Node that receives; empty if nothing arrived.",
-            |row| row.to.as_str().into(),
-        ),
+        text("from", "Sending node.", |row| row.from.as_str().into()),
+        text("to", "Receiving node; empty if no packet arrived.", |row| {
+            row.to.as_str().into()
+        }),
     ];
-    all.extend(counts_columns!("enqueued", "Handed to the queue, dropped ones included.", row: LinkRow => row.stats.enqueued));
+    all.extend(counts_columns!("enqueued", "Packets that arrived at the queue, dropped ones included.", row: LinkRow => row.stats.enqueued));
     all.extend(
-        counts_columns!("sent", "Whose transmission started.", row: LinkRow => row.stats.sent),
+        counts_columns!("sent", "Packets whose transmission started.", row: LinkRow => row.stats.sent),
     );
-    all.extend(counts_columns!("received", "That arrived at the far end.", row: LinkRow => row.stats.received));
+    all.extend(counts_columns!("received", "Packets that arrived at the far end.", row: LinkRow => row.stats.received));
     all.extend(counts_columns!("dropped", "Dropped.", row: LinkRow => row.stats.dropped));
-    all.extend(counts_columns!("lost", "Sent, and not heard of for longer than the horizon.", row: LinkRow => row.stats.lost));
+    all.extend(counts_columns!("lost", "Packets that were sent and had no event for longer than the horizon.", row: LinkRow => row.stats.lost));
     all.extend([
         integer(
             "backlog_packets_max",
             "packets",
-            "The most that waited, a packet that is dropped on arrival included.",
+            "Largest number of packets in the queue, including a packet that is dropped on arrival.",
             |row: &LinkRow| row.stats.backlog_max.into(),
         ),
         number(
@@ -560,7 +567,7 @@ fn link_columns() -> Vec<Column<LinkRow>> {
         number(
             "rate_bps",
             "bps",
-            "Rate: given, or found as that at which packets left while others waited.",
+            "Rate of the link: as given, or as measured while packets were queued.",
             |row| row.rate.map(|r| r.0).into(),
         ),
         text("rate_source", "`given` or `found`.", |row| {
@@ -573,8 +580,8 @@ fn link_columns() -> Vec<Column<LinkRow>> {
             |row| row.utilization.into(),
         ),
     ]);
-    all.extend(spans_columns!("queueing", "From the entrance of the queue to the start of transmission", row: LinkRow => row.stats.queueing));
-    all.extend(spans_columns!("transit", "From the start of transmission to the far end", row: LinkRow => row.stats.transit));
+    all.extend(spans_columns!("queueing", "Time from arrival at the queue to the start of transmission", row: LinkRow => row.stats.queueing));
+    all.extend(spans_columns!("transit", "Time from the start of transmission to the far end", row: LinkRow => row.stats.transit));
     all
 }
 
@@ -582,10 +589,10 @@ fn node_columns() -> Vec<Column<NodeRow>> {
     let mut all = vec![text("node", "Name.", |row: &NodeRow| {
         row.name.as_str().into()
     })];
-    all.extend(counts_columns!("sent", "That begin here.", row: NodeRow => row.stats.sent));
-    all.extend(counts_columns!("received", "That end here.", row: NodeRow => row.stats.received));
-    all.extend(counts_columns!("forwarded", "That pass.", row: NodeRow => row.stats.forwarded));
-    all.extend(counts_columns!("dropped", "Dropped at a queue of this node.", row: NodeRow => row.stats.dropped));
+    all.extend(counts_columns!("sent", "Packets whose source is this node.", row: NodeRow => row.stats.sent));
+    all.extend(counts_columns!("received", "Packets whose destination is this node.", row: NodeRow => row.stats.received));
+    all.extend(counts_columns!("forwarded", "Packets that this node forwarded.", row: NodeRow => row.stats.forwarded));
+    all.extend(counts_columns!("dropped", "Packets dropped at a queue of this node.", row: NodeRow => row.stats.dropped));
     all.extend([
         number(
             "sent_bps",
@@ -612,19 +619,21 @@ fn node_columns() -> Vec<Column<NodeRow>> {
             |row| rate(row.stats.dropped.bytes, row.span).into(),
         ),
     ]);
-    all.extend(spans_columns!("processing", "From arrival to the queue of the next link", row: NodeRow => row.stats.processing));
+    all.extend(spans_columns!("processing", "Time from arrival at the node to arrival at the queue of the next link", row: NodeRow => row.stats.processing));
     all
 }
 
 fn series_columns() -> Vec<Column<SeriesRow>> {
     let mut all = vec![
-        number("time_s", "s", "Begin of the step.", |row: &SeriesRow| {
+        number("time_s", "s", "Start of the step.", |row: &SeriesRow| {
             Some(row.time.as_secs_f64()).into()
         }),
         text("subject", "`trace`, `node`, `link` or `flow`.", |row| {
             row.subject.into()
         }),
-        text("name", "Which one.", |row| row.name.as_str().into()),
+        text("name", "Name of the subject.", |row| {
+            row.name.as_str().into()
+        }),
     ];
     all.extend(series_step_columns());
     all.extend(counts_columns!("sent_total", "Sent up to the end of the step.", row: SeriesRow => row.total[0]));
@@ -683,13 +692,13 @@ fn series_progress_columns() -> Vec<Column<SeriesRow>> {
         number(
             "delay_s_mean",
             "s",
-            "Mean delay of what arrived in the step.",
+            "Mean delay of the packets that arrived in the step.",
             |row: &SeriesRow| mean(row.bin.delay).into(),
         ),
         number(
             "queueing_s_mean",
             "s",
-            "Mean queueing time of what left the queue in the step.",
+            "Mean queueing time of the packets that left the queue in the step.",
             |row| mean(row.bin.queueing).into(),
         ),
         integer(

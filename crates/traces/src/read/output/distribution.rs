@@ -9,8 +9,7 @@ use sojourn_units::Span;
 const ABOUT: About = About {
     name: "distributions",
     title: "Distributions",
-    doc: "One row per step of a distribution that is in use. Times are known to within a step of the histogram (1/64 of the value), \
-          sizes are exact below 65 536 bytes.",
+    doc: "One row per non-empty histogram step of a distribution. Times are exact to within a step of the histogram (1/64 of the value). Sizes are exact below 65 536 bytes.",
 };
 
 /// A step of a distribution.
@@ -31,25 +30,29 @@ pub fn table(rows: Vec<Distribution>) -> TraceTable {
     let columns: [Column<Distribution>; 8] = [
         text(
             "subject",
-            "Whose: `flow`, `link`, `node`, `conversation` or `path`.",
+            "Kind of subject: `flow`, `link`, `node`, `conversation` or `path`.",
             |row: &Distribution| row.subject.into(),
         ),
-        text("name", "Which one.", |row| row.name.as_str().into()),
+        text("name", "Name of the subject.", |row| {
+            row.name.as_str().into()
+        }),
         text(
             "quantity",
-            "Of what: `delay`, `gap`, `rtt`, `queueing`, `transit`, `processing`, `size`.",
+            "The quantity: `delay`, `gap`, `rtt`, `queueing`, `transit`, `processing` or `size`.",
             |row| row.quantity.into(),
         ),
-        number("value", "", "The value: middle of the step.", |row| {
+        number("value", "", "Value at the middle of the step.", |row| {
             Some(row.value).into()
         }),
         text("unit", "Its unit.", |row| row.unit.into()),
         integer("count", "1", "How many.", |row| row.count.into()),
-        number("share", "1", "Over all.", |row| Some(row.share).into()),
+        number("share", "1", "Share of all values.", |row| {
+            Some(row.share).into()
+        }),
         number(
             "cumulative",
             "1",
-            "Share of this and all steps below.",
+            "Share of the values in this step and all steps below.",
             |row| Some(row.cumulative).into(),
         ),
     ];
@@ -121,7 +124,7 @@ macro_rules! counts_columns {
             integer(
                 concat!($name, "_bytes"),
                 "bytes",
-                concat!("Their bytes: ", $name, "."),
+                concat!("Bytes of `", $name, "_packets`."),
                 |$row: &$Row| $counts.bytes.into(),
             ),
         ]
@@ -138,7 +141,7 @@ macro_rules! spans_columns {
             integer(
                 concat!($name, "_count"),
                 "1",
-                concat!("How many: ", $what, "."),
+                concat!($what, ", number of values."),
                 |$row: &$Row| $spans.count().into(),
             ),
             number(
@@ -156,7 +159,7 @@ macro_rules! spans_columns {
             number(
                 concat!($name, "_s_min"),
                 "s",
-                concat!($what, ", least."),
+                concat!($what, ", minimum."),
                 |$row: &$Row| $spans.min().into(),
             ),
             number(
@@ -186,7 +189,7 @@ macro_rules! spans_columns {
             number(
                 concat!($name, "_s_max"),
                 "s",
-                concat!($what, ", greatest."),
+                concat!($what, ", maximum."),
                 |$row: &$Row| $spans.max().into(),
             ),
         ]

@@ -155,22 +155,22 @@ fn flags(row: &Row) -> Value {
 /// What happened, when and where.
 fn what_and_where() -> Vec<Column<Row>> {
     vec![
-        integer("time_ps", "ps", "When.", |row: &Row| {
+        integer("time_ps", "ps", "Simulated time of the event.", |row: &Row| {
             row.record.key.time.as_ps().into()
         }),
         text(
             "event",
-            "`enqueue`: handed to the queue; `dequeue`: its transmission starts; `receive`: its last bit arrived; `drop`; `mark`.",
+            "`enqueue`: it arrived at the queue; `dequeue`: its transmission starts; `receive`: its last bit arrived; `drop`; `mark`.",
             |row| event(row).0.into(),
         ),
         text(
             "reason",
-            "Why it was dropped or marked; empty otherwise.",
+            "Reason of a drop or mark; empty otherwise.",
             |row| event(row).1.into(),
         ),
         text("link", "Link direction.", |row| row.link.as_str().into()),
-        text("from", "Node that sends.", |row| row.from.as_str().into()),
-        text("to", "Node that receives.", |row| row.to.as_str().into()),
+        text("from", "Sending node.", |row| row.from.as_str().into()),
+        text("to", "Receiving node.", |row| row.to.as_str().into()),
         text("flow", "Flow.", |row| row.flow.as_str().into()),
     ]
 }
@@ -181,7 +181,7 @@ fn whose() -> Vec<Column<Row>> {
         integer(
             "connection",
             "1",
-            "Number of the connection, from 0; of a workload, several belong to one flow.",
+            "Number of the connection, from 0. In a workload, a flow has several.",
             |row| u64::from(row.record.packet.flow).into(),
         ),
         text(
@@ -241,10 +241,10 @@ fn contents() -> Vec<Column<Row>> {
         ),
         text(
             "flags",
-            "Of SYN, FIN, ECE, CWR, AE (RFC 9768), RETRANSMIT, separated by commas.",
+            "Flags among SYN, FIN, ECE, CWR, AE (RFC 9768) and RETRANSMIT, separated by commas.",
             flags,
         ),
-        integer("created_ps", "ps", "When its source sent it.", |row| {
+        integer("created_ps", "ps", "Simulated time at which its source sent it.", |row| {
             row.record.packet.created.as_ps().into()
         }),
     ]
