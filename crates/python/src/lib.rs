@@ -19,10 +19,10 @@ mod traces;
 use document::document;
 use pyo3::prelude::*;
 use serde_json::Value;
-use sojourn_scenario::catalogue::{Entry, entries, find};
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
 use sojourn_scenario::schema::study_sections;
+use sojourn_study::lookup::{FAMILIES, Family, find};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -117,16 +117,17 @@ fn schema() -> String {
     sojourn_scenario::schema::schema(&sections).to_string()
 }
 
-/// Everything that a scenario can name, as JSON: what `sojourn list --format json` prints.
+/// Everything that a scenario or study can name, as JSON, family after family.
 #[pyfunction]
 fn catalogue() -> String {
-    let all: Vec<Value> = entries().iter().map(Entry::to_json).collect();
+    let items = FAMILIES.iter().flat_map(Family::items);
+    let all: Vec<Value> = items.map(|item| item.to_json()).collect();
     Value::from(all).to_string()
 }
 
 /// One of them by name, as JSON: what `sojourn show NAME --format json` prints.
 #[pyfunction]
 fn show(py: Python<'_>, name: &str) -> PyResult<String> {
-    let entry = find(name).map_err(|error| errors::lab(py, &error))?;
-    Ok(entry.to_json().to_string())
+    let item = find(name).map_err(|error| errors::lab(py, &error))?;
+    Ok(item.to_json().to_string())
 }

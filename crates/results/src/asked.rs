@@ -6,7 +6,9 @@ use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::words::{BOTTLENECK, OVER, QUEUES, RUN, WORDS};
 use sojourn_units::nearest;
 
-use crate::metrics::{Level, Metric, POOLED, Subject, Unit, find, metrics, of_level};
+use crate::metrics::{
+    Level, Metric, POOLED, Subject, Unit, find, is_series, metrics, nearest_of, of_level,
+};
 use crate::outcome::RunOutcome;
 
 /// A metric and what it is of: `goodput_bps_sum of reno`; or how often it is that of another: `goodput_bps_sum of reno over cubic`.
@@ -421,9 +423,16 @@ fn unknown_metric(name: &str, level: Option<Level>) -> LabError {
         true => format!("{plain} has no pooled form"),
         false => format!("there is no metric {name:?}"),
     };
-    LabError::new(LabErrorKind::UnknownName, problem)
-        .nearest(nearest(plain, names.iter().copied()).filter(|near| *near != plain))
-        .remedy("docs/metrics.md lists all")
+    let error = LabError::new(LabErrorKind::UnknownName, problem);
+    if is_series(plain) {
+        return error.remedy(
+            "it changes over time: record it with series.record and draw it in a figure of kind time; \
+             see sojourn list metrics for what tables can show",
+        );
+    }
+    error
+        .nearest(nearest_of(plain, &names).filter(|near| *near != plain))
+        .remedy("see sojourn list metrics")
 }
 
 #[cfg(test)]
@@ -516,7 +525,7 @@ mod tests {
     fn mistakes_name_the_nearest_and_the_remedy() {
         assert_eq!(
             error("sojurn_s_p95"),
-            "there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"?; docs/metrics.md lists all"
+            "there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"?; see sojourn list metrics"
         );
         assert_eq!(
             error("sojourn_s_p95 of renoo"),
@@ -529,7 +538,7 @@ mod tests {
         );
         assert_eq!(
             error("dropped_packets_pooled"),
-            "dropped_packets has no pooled form; docs/metrics.md lists all"
+            "dropped_packets has no pooled form; see sojourn list metrics"
         );
     }
 }

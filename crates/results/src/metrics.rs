@@ -5,6 +5,7 @@
 //! are those of all its packets together and counts are sums, so that "the four Reno flows" is a subject like "Reno flow 1".
 //! The distributions of all replications together are such a group, too: the metrics called `..._pooled`.
 
+mod aliases;
 mod exchanges;
 mod flow;
 mod group;
@@ -37,16 +38,16 @@ pub fn metrics() -> &'static [Metric] {
         let mut all = queue::metrics();
         all.extend(flow::metrics());
         all.extend(transfer::metrics());
-        for table in [
-            playback::TABLE,
-            exchanges::TABLE,
-            media::REPORTED,
-            media::PLAYED,
-            group::TABLE,
-            run::TABLE,
+        for (table, flows) in [
+            (playback::TABLE, "dash"),
+            (exchanges::TABLE, "udp_rr"),
+            (media::REPORTED, "rtp"),
+            (media::PLAYED, "rtp"),
         ] {
-            all.extend(of_table(table));
+            all.extend(of_table(table).map(|metric| metric.only_of(flows)));
         }
+        all.extend(of_table(group::TABLE));
+        all.extend(of_table(run::TABLE));
         all
     });
     &METRICS
@@ -67,15 +68,76 @@ pub fn find(name: &str, level: Option<Level>) -> Option<(&'static Metric, bool)>
             .find(|metric| level.is_some_and(|level| of_kind(level, metric.level)))
             .or(first)
     };
-    by_name(name).map(|metric| (metric, false)).or_else(|| {
-        let metric = by_name(name.strip_suffix(POOLED)?)?;
+    let known = |name: &str| {
+        by_name(name)
+            .or_else(|| percentiles().iter().find(|metric| metric.name == name))
+            .or_else(|| by_name(aliases::canonical(name)?))
+            .or_else(|| metrics().iter().find(|metric| metric.shown_name() == name))
+    };
+    known(name).map(|metric| (metric, false)).or_else(|| {
+        let metric = known(name.strip_suffix(POOLED)?)?;
         metric.pooled.then_some((metric, true))
     })
 }
 
-/// The name nearest to one that does not exist.
-pub fn nearest_name(given: &str) -> Option<&'static str> {
-    nearest(given, metrics().iter().map(|metric| metric.name.as_str()))
+/// Percentiles from 10 to 99 of what has some, as `sojourn_s_p90`. They are computed where a table or figure asks for them, and no result
+/// file has a column of them.
+fn percentiles() -> &'static [Metric] {
+    static PERCENTILES: LazyLock<Vec<Metric>> = LazyLock::new(|| {
+        let shares =
+            (10..100_u32).map(|percent| (f64::from(percent) / 100.0, format!("p{percent}")));
+        let each = |(q, suffix): (f64, String)| {
+            let mut all = vec![queue::percentile(q, &suffix), flow::percentile(q, &suffix)];
+            all.extend(transfer::percentiles(q, &suffix));
+            all
+        };
+        let own = |metric: &Metric| metrics().iter().all(|known| known.name != metric.name);
+        shares.flat_map(each).filter(own).collect()
+    });
+    &PERCENTILES
+}
+
+/// The other names of a metric.
+pub fn aliases(metric: &str) -> &'static [&'static str] {
+    aliases::of(metric)
+}
+
+/// Whether `given` is the name of a time series, which is no metric.
+pub fn is_series(given: &str) -> bool {
+    aliases::is_series(given)
+}
+
+/// The name among `names` nearest to one that does not exist: with a slip of the finger in it, or with another statistic or unit at its
+/// end.
+pub fn nearest_of<'a>(given: &str, names: &[&'a str]) -> Option<&'a str> {
+    let wanted = stem(given);
+    let same = || names.iter().copied().filter(|name| stem(name) == wanted);
+    nearest(given, names.iter().copied())
+        .or_else(|| nearest(given, same()))
+        .or_else(|| same().next())
+        .or_else(|| nearest(wanted, names.iter().copied()))
+}
+
+/// A name without the unit and the statistic at its end: `sojourn` of `sojourn_s_p99`.
+fn stem(name: &str) -> &str {
+    let is_tail = |word: &str| {
+        const TAILS: [&str; 17] = [
+            "s", "ms", "us", "bps", "mbps", "kbps", "mean", "avg", "min", "max", "sum", "std",
+            "median", "count", "ratio", "percent", "index",
+        ];
+        let percentile = word
+            .strip_prefix('p')
+            .is_some_and(|digits| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit()));
+        percentile || TAILS.contains(&word)
+    };
+    let mut rest = name;
+    while let Some((before, last)) = rest.rsplit_once('_') {
+        if !is_tail(last) {
+            break;
+        }
+        rest = before;
+    }
+    rest
 }
 
 fn of_kind(asked: Level, level: Level) -> bool {
@@ -104,7 +166,52 @@ mod tests {
         assert_eq!(level(Level::Flow), Some(Level::Flow));
         assert!(find("sojourn_s_p99_pooled", None).is_some_and(|(_, pooled)| pooled));
         assert!(find("dropped_packets_pooled", None).is_none());
-        assert_eq!(nearest_name("sojurn_s_p99"), Some("sojourn_s_p99"));
+    }
+
+    fn near(given: &str) -> Option<&'static str> {
+        let names: Vec<&str> = metrics()
+            .iter()
+            .map(|metric| metric.name.as_str())
+            .collect();
+        nearest_of(given, &names)
+    }
+
+    #[test]
+    fn a_name_with_another_unit_or_statistic_is_near() {
+        for (given, meant) in [
+            ("sojurn_s_p99", "sojourn_s_p99"),
+            ("mos_mean", "mos"),
+            ("r_factor_mean", "r_factor"),
+            ("jain_index_mean", "jain_index"),
+            ("goodput_bps_total", "goodput_bps_sum"),
+            ("completion_s_mean", "completion_s"),
+        ] {
+            assert_eq!(near(given), Some(meant), "{given}");
+        }
+        assert_eq!(near("weather"), None);
+    }
+
+    #[test]
+    fn other_names_and_shown_names_are_the_same_metric() {
+        let found = |name| find(name, None).map(|(metric, _)| metric.name.as_str());
+        assert_eq!(found("throughput"), Some("throughput_bps_sum"));
+        assert_eq!(found("goodput_mbps"), Some("goodput_bps_sum"));
+        assert_eq!(found("sojourn_ms_p99"), Some("sojourn_s_p99"));
+        assert_eq!(found("P99"), Some("sojourn_s_p99"));
+    }
+
+    #[test]
+    fn any_percentile_from_10_to_99_can_be_asked_for() {
+        for name in ["sojourn_s_p90", "delay_s_p75", "fct_s_p10", "slowdown_p98"] {
+            let (metric, pooled) = find(name, None).expect(name);
+            assert_eq!((metric.name.as_str(), pooled), (name, false));
+        }
+        assert!(find("sojourn_s_p90_pooled", None).is_some_and(|(_, pooled)| pooled));
+        assert!(
+            metrics()
+                .iter()
+                .all(|metric| metric.name != "sojourn_s_p90")
+        );
     }
 
     #[test]

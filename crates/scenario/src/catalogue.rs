@@ -1,9 +1,9 @@
 //! Everything that scenarios can name, in one list: queues, kinds of flow, traffic sources, congestion controls.
 
-use crate::elsewhere::elsewhere;
-use crate::error::{LabError, LabErrorKind};
 use serde_json::{Value, json};
-use sojourn_units::{DialectInfo, ParamInfo, nearest};
+use sojourn_units::{DialectInfo, ParamInfo};
+
+pub use crate::elsewhere::elsewhere;
 
 /// What kind of thing an entry is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,24 +77,10 @@ impl Entry {
             .trim_end()
             .to_owned()
     }
-
-    /// The entry as JSON: what `sojourn show NAME --format json` prints.
-    pub fn to_json(&self) -> Value {
-        let parts: Vec<Value> = self.parts.iter().map(describe_part).collect();
-        json!({
-            "family": self.family.name(),
-            "name": self.name,
-            "aliases": self.aliases,
-            "title": self.title,
-            "about": self.about,
-            "sources": self.sources,
-            "parts": parts,
-            "more": self.more,
-        })
-    }
 }
 
-fn describe_part(part: &Part) -> Value {
+/// A part as JSON, with every parameter and its default in each dialect.
+pub fn part_to_json(part: &Part) -> Value {
     let params: Vec<Value> = part
         .params
         .iter()
@@ -203,46 +189,4 @@ pub fn entries() -> Vec<Entry> {
         .chain(congestion)
         .chain(media)
         .collect()
-}
-
-/// The entry called `name`; `family:name` where a name belongs to several.
-///
-/// # Errors
-/// If there is none; the error names the nearest.
-pub fn find(name: &str) -> Result<Entry, LabError> {
-    let (family, plain) = match name.split_once(':') {
-        Some((family, plain)) => (Some(family), plain),
-        None => (None, name),
-    };
-    let all = entries();
-    let called = |entry: &&Entry| entry.name == plain || entry.aliases.contains(&plain);
-    let fits = |entry: &&Entry| {
-        called(entry) && family.is_none_or(|family| entry.family.name().starts_with(family))
-    };
-    all.iter().find(fits).cloned().ok_or_else(|| {
-        if let (Some(family), Some(other)) = (family, all.iter().find(called)) {
-            let problem = format!("no {family} is called {plain:?}");
-            let remedy = format!("{plain:?} is a {}", other.family.name());
-            return LabError::new(LabErrorKind::UnknownName, problem).remedy(remedy);
-        }
-        if let Some(place) = elsewhere(plain) {
-            let problem = format!("{plain:?} is no entry of its own");
-            return LabError::new(LabErrorKind::UnknownName, problem).remedy(place);
-        }
-        let names = all
-            .iter()
-            .flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));
-        let mut listed: Vec<&str> = Vec::new();
-        for entry in &all {
-            if !listed.contains(&entry.name) {
-                listed.push(entry.name);
-            }
-        }
-        LabError::new(
-            LabErrorKind::UnknownName,
-            format!("unknown algorithm {plain:?}"),
-        )
-        .nearest(nearest(plain, names))
-        .allowed("known", listed.join(", "))
-    })
 }

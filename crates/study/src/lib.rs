@@ -4,6 +4,7 @@ pub mod auditor;
 pub mod expect;
 mod factors;
 mod figure;
+pub mod lookup;
 pub mod named;
 pub mod rerun;
 pub mod starter;

@@ -1,18 +1,19 @@
-//! `sojourn show`: everything printed here comes from the declarations of the algorithms.
+//! `sojourn show`: everything printed here comes from the declarations of what is shown.
 
 use crate::args::Format;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{csv, emit, emit_data};
 use clap::Args;
-use sojourn_scenario::catalogue::{Entry, Part, find};
+use sojourn_scenario::catalogue::Part;
+use sojourn_study::lookup::{Item, find};
 use sojourn_units::ParamInfo;
 use std::fmt::Write;
 
-/// Show an algorithm: description, parameters and defaults per dialect, and their sources.
+/// Show one queue, congestion control, flow, source, topology, metric, figure or study.
 #[derive(Args, Debug)]
 pub(crate) struct ShowArgs {
-    /// Name of a queue, flow, source or congestion control.
+    /// Its name, as `sojourn list` prints it; flow:cbr or source:cbr where two lists have it.
     pub(crate) name: String,
     /// Output format.
     #[arg(long, value_enum, default_value = "table")]
@@ -26,11 +27,12 @@ impl Execute for ShowArgs {
 }
 
 fn show(args: &ShowArgs) -> Result<(), Failure> {
-    let entry = find(&args.name)?;
+    let item = find(&args.name)?;
     match args.format {
-        Format::Json => emit_data(&format!("{:#}\n", entry.to_json()))?,
-        Format::Csv => emit_data(&csv(&PARAMETERS, &parameters(&entry))?)?,
-        Format::Table => emit(&page(&entry))?,
+        Format::Json => emit_data(&format!("{:#}\n", item.to_json()))?,
+        Format::Csv if item.parts.is_empty() => emit_data(&csv(&["fact", "value"], &facts(&item))?)?,
+        Format::Csv => emit_data(&csv(&PARAMETERS, &parameters(&item))?)?,
+        Format::Table => emit(&page(&item))?,
     }
     Ok(())
 }
@@ -45,10 +47,21 @@ const PARAMETERS: [&str; 7] = [
     "what",
 ];
 
+/// What is known of an item without parameters.
+fn facts(item: &Item) -> Vec<Vec<String>> {
+    let named = [("name", &item.name), ("title", &item.title), ("about", &item.about)];
+    let facts = item.facts.iter().map(|(name, value)| (*name, value));
+    named
+        .into_iter()
+        .chain(facts)
+        .map(|(name, value)| vec![name.to_owned(), value.clone()])
+        .collect()
+}
+
 /// One row per parameter and dialect; a dialect has a row where its default is another.
-fn parameters(entry: &Entry) -> Vec<Vec<String>> {
+fn parameters(item: &Item) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
-    for part in &entry.parts {
+    for part in &item.parts {
         for info in part.params {
             for (index, (dialect, value, source)) in defaults(part, info).into_iter().enumerate() {
                 let doc = if index == 0 { info.doc } else { "" };
@@ -92,73 +105,91 @@ fn parameter(info: &ParamInfo, dialect: &str, value: &str, source: &str, doc: &s
     ]
 }
 
-fn page(entry: &Entry) -> String {
-    let mut text = format!(
-        "{} ({}, {})\n",
-        entry.title,
-        entry.name,
-        entry.family.name()
-    );
-    if !entry.aliases.is_empty() {
-        let _ = writeln!(text, "also: {}", entry.aliases.join(", "));
+fn page(item: &Item) -> String {
+    let mut text = format!("{} ({}, {})\n", item.title, item.name, item.family);
+    if !item.aliases.is_empty() {
+        let _ = writeln!(text, "also: {}", item.aliases.join(", "));
     }
-    let _ = writeln!(text, "\n{}\n", wrap(entry.about, 100));
-    for part in &entry.parts {
-        if entry.parts.len() > 1 {
-            let _ = writeln!(text, "== {} ==\n", part.title);
-        }
-        if !part.dialects.is_empty() {
-            text.push_str("Dialects (the first is the default)\n");
-            for dialect in part.dialects {
-                let _ = writeln!(
-                    text,
-                    "  {:<10} {:<12} {}",
-                    dialect.name, dialect.release, dialect.doc
-                );
-            }
-            text.push('\n');
-        }
-        text.push_str("Parameters\n");
-        for info in part.params {
-            let range = info.range_text();
-            let _ = writeln!(text, "\n  {}: {}", info.name, (info.kind)().unit_text());
-            let _ = writeln!(
-                text,
-                "      {}",
-                wrap(info.doc, 90).replace('\n', "\n      ")
-            );
-            if !range.is_empty() {
-                let _ = writeln!(text, "      allowed: {range}");
-            }
-            let known = info.known_in(part.params, part.dialects);
-            if known.len() < part.dialects.len() {
-                let _ = writeln!(text, "      dialects: {}", known.join(", "));
-            }
-            let effect = info.effect_text();
-            if !effect.is_empty() {
-                let _ = writeln!(
-                    text,
-                    "      {}",
-                    wrap(&effect, 90).replace('\n', "\n      ")
-                );
-            }
-            for (dialect, value, source) in defaults(part, info) {
-                let value = if value.is_empty() { "-" } else { value };
-                let _ = writeln!(text, "      {dialect:<10} {value:<12} {source}");
-            }
+    // The first line says it already.
+    let title = format!("{}.", item.title.trim_end_matches('.'));
+    let about = item.about.strip_prefix(&title).unwrap_or(&item.about);
+    let _ = writeln!(text, "\n{}\n", wrap(about.trim_start(), 100));
+    for (name, value) in &item.facts {
+        let _ = writeln!(text, "{:<12} {}", format!("{name}:"), wrap(value, 86).replace('\n', "\n             "));
+    }
+    if !item.facts.is_empty() {
+        text.push('\n');
+    }
+    if !item.usage.is_empty() {
+        text.push_str("How to write it\n");
+        for usage in &item.usage {
+            let _ = writeln!(text, "\n  {}", usage.replace('\n', "\n  "));
         }
         text.push('\n');
     }
-    if !entry.sources.is_empty() {
+    for part in &item.parts {
+        if item.parts.len() > 1 {
+            let _ = writeln!(text, "== {} ==\n", part.title);
+        }
+        text.push_str(&part_of_page(part));
+    }
+    if !item.sources.is_empty() {
         let _ = writeln!(
             text,
             "Sources and deviations\n\n{}\n",
-            wrap(&entry.sources, 100)
+            wrap(&item.sources, 100)
         );
     }
-    for (name, meaning) in entry.more {
+    for (name, meaning) in &item.more {
         let _ = writeln!(text, "  {name}: {meaning}");
     }
+    text
+}
+
+/// The dialects and parameters of a part.
+fn part_of_page(part: &Part) -> String {
+    let mut text = String::new();
+    if !part.dialects.is_empty() {
+        text.push_str("Dialects (the first is the default)\n");
+        for dialect in part.dialects {
+            let _ = writeln!(
+                text,
+                "  {:<10} {:<12} {}",
+                dialect.name, dialect.release, dialect.doc
+            );
+        }
+        text.push('\n');
+    }
+    text.push_str("Parameters\n");
+    for info in part.params {
+        let range = info.range_text();
+        let _ = writeln!(text, "\n  {}: {}", info.name, (info.kind)().unit_text());
+        let _ = writeln!(
+            text,
+            "      {}",
+            wrap(info.doc, 90).replace('\n', "\n      ")
+        );
+        if !range.is_empty() {
+            let _ = writeln!(text, "      allowed: {range}");
+        }
+        let known = info.known_in(part.params, part.dialects);
+        if known.len() < part.dialects.len() {
+            let _ = writeln!(text, "      dialects: {}", known.join(", "));
+        }
+        let effect = info.effect_text();
+        if !effect.is_empty() {
+            let _ = writeln!(
+                text,
+                "      {}",
+                wrap(&effect, 90).replace('\n', "\n      ")
+            );
+        }
+        for (dialect, value, source) in defaults(part, info) {
+            let value = if value.is_empty() { "-" } else { value };
+            let _ = writeln!(text, "      {dialect:<10} {value:<12} {source}");
+        }
+    }
+    text.push('\n');
     text
 }
 

@@ -53,17 +53,6 @@ fn kinds() -> String {
     names.join(", ")
 }
 
-/// Every algorithm, once.
-fn known() -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for entry in sojourn_scenario::catalogue::entries() {
-        if !names.contains(&entry.name) {
-            names.push(entry.name);
-        }
-    }
-    names.join(", ")
-}
-
 /// The folders of `studies/`.
 fn studies() -> String {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
@@ -380,7 +369,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "show codle",
-            format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {})", known()),
+            "nothing is called \"codle\", did you mean \"codel\"?; see sojourn list queues".to_owned(),
         ),
         (
             "replay case.toml --queue codel --rate 0bps",

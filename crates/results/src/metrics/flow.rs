@@ -298,7 +298,20 @@ const COUNTS: &[Entry] = &[
 /// All of them, and those of the members of multicast groups, which have their place among them.
 pub(super) fn metrics() -> Vec<Metric> {
     let mut all: Vec<Metric> = of_table(DELAYS).collect();
-    all.extend(QUANTILES.map(|(q, suffix)| Metric {
+    all.extend(QUANTILES.map(|(q, suffix)| percentile(q, suffix)));
+    all.extend(
+        of_table(members::TABLE).map(|metric| match metric.is_of_receivers() {
+            true => metric.only_of("members of multicast groups"),
+            false => metric,
+        }),
+    );
+    all.extend(of_table(COUNTS));
+    all
+}
+
+/// A percentile of one-way delays, by its share of 1 and its name.
+pub(super) fn percentile(q: f64, suffix: &str) -> Metric {
+    Metric {
         name: format!("delay_s_{suffix}"),
         title: format!("One-way delay, {}", percentile_title(suffix)),
         unit: Unit::Seconds,
@@ -310,11 +323,9 @@ pub(super) fn metrics() -> Vec<Metric> {
         ),
         formula: format!("nearest rank {q} of the histogram; error at most 1/64 (1.6 %)"),
         pooled: true,
+        flows: None,
         read: Read::DelayQuantile(q),
-    }));
-    all.extend(of_table(members::TABLE));
-    all.extend(of_table(COUNTS));
-    all
+    }
 }
 
 /// How many there are.

@@ -28,6 +28,8 @@ pub struct Metric {
     pub formula: String,
     /// It exists over the packets of all replications together, too, as `..._pooled`.
     pub pooled: bool,
+    /// The flows that have it, where not all do.
+    pub flows: Option<&'static str>,
     pub(super) read: Read,
 }
 
@@ -112,6 +114,14 @@ const OF_RECEIVERS: [&str; 9] = [
 ];
 
 impl Metric {
+    /// The same, of the flows alone that are named.
+    pub(super) fn only_of(self, flows: &'static str) -> Metric {
+        Metric {
+            flows: Some(flows),
+            ..self
+        }
+    }
+
     /// Whether only receivers of multicast groups have it.
     pub fn is_of_receivers(&self) -> bool {
         self.level == Level::Flow && OF_RECEIVERS.contains(&self.name.as_str())
@@ -268,6 +278,7 @@ impl Entry {
             doc: self.named.doc.to_owned(),
             formula: self.named.formula.to_owned(),
             pooled: self.pooled,
+            flows: None,
             read: self.read,
         }
     }

@@ -228,7 +228,15 @@ const COUNTS: &[Entry] = &[
 /// All of them.
 pub(super) fn metrics() -> Vec<Metric> {
     let mut all: Vec<Metric> = of_table(TIMES).collect();
-    all.extend(QUANTILES.map(|(q, suffix)| Metric {
+    all.extend(QUANTILES.map(|(q, suffix)| percentile(q, suffix)));
+    all.extend(of_table(COUNTS));
+    by_reason(&mut all);
+    all
+}
+
+/// A percentile of sojourn times, by its share of 1 and its name.
+pub(super) fn percentile(q: f64, suffix: &str) -> Metric {
+    Metric {
         name: format!("sojourn_s_{suffix}"),
         title: format!("Sojourn, {}", percentile_title(suffix)),
         unit: Unit::Seconds,
@@ -240,11 +248,9 @@ pub(super) fn metrics() -> Vec<Metric> {
         ),
         formula: format!("nearest rank {q} of the histogram; error at most 1/64 (1.6 %)"),
         pooled: true,
+        flows: None,
         read: Read::SojournQuantile(q),
-    }));
-    all.extend(of_table(COUNTS));
-    by_reason(&mut all);
-    all
+    }
 }
 
 /// Counts of drops and marks, reason by reason.
@@ -261,6 +267,7 @@ fn by_reason(all: &mut Vec<Metric>) {
         },
         formula: "count".to_owned(),
         pooled: false,
+        flows: None,
         read: Read::Drops(reason),
     }));
     all.extend(MarkReason::ALL.map(|reason| Metric {
@@ -272,6 +279,7 @@ fn by_reason(all: &mut Vec<Metric>) {
         doc: format!("Packets marked with the reason `{}`.", reason.name()),
         formula: "count".to_owned(),
         pooled: false,
+        flows: None,
         read: Read::Marks(reason),
     }));
 }

@@ -46,8 +46,10 @@ const COUNTS: &[Entry] = &[
     ),
 ];
 
+type Measured = (Measure, &'static str, &'static str, Unit, &'static str);
+
 /// What is measured of transfers: the beginning of its names and of its headings, its unit, and what it is.
-const MEASURES: [(Measure, &str, &str, Unit, &str); 3] = [
+const MEASURES: [Measured; 3] = [
     (
         Measure::Completion,
         "fct_s",
@@ -73,44 +75,70 @@ const MEASURES: [(Measure, &str, &str, Unit, &str); 3] = [
 
 /// All of them.
 pub(super) fn metrics() -> Vec<Metric> {
-    let mut all: Vec<Metric> = of_table(COUNTS).collect();
-    for (measure, name, title, unit, doc) in MEASURES {
-        let statistic =
-            |suffix: &str, title_of: &str, doc: String, formula: String, statistic| Metric {
-                name: format!("{name}_{suffix}"),
-                title: format!("{title}, {title_of}"),
-                unit,
-                range: match measure {
-                    Measure::Slowdown => Range::FROM_ONE,
-                    _ => Range::of(unit),
-                },
-                level: Level::Flow,
-                doc,
-                formula,
-                pooled: false,
-                read: Read::Transfers(measure, statistic),
-            };
-        all.push(statistic(
-            "mean",
-            "mean",
-            format!("{doc}: mean over the transfers."),
-            "Σ / transfers".to_owned(),
-            Statistic::Mean,
-        ));
-        for (q, suffix) in QUANTILES {
-            all.push(statistic(
-                suffix,
-                percentile_title(suffix),
-                format!(
-                    "{doc}: {} % of the transfers do not exceed it.",
-                    share_text(suffix)
-                ),
-                format!("nearest rank {q}"),
-                Statistic::Quantile(q),
-            ));
-        }
+    let counts = of_table(COUNTS).map(|metric| metric.only_of(WITH_TRANSFERS));
+    let mut all: Vec<Metric> = counts.collect();
+    for measured in MEASURES {
+        all.push(mean_of(measured));
+        all.extend(QUANTILES.map(|(q, suffix)| percentile_of(measured, q, suffix)));
     }
     all
+}
+
+/// A percentile of everything that is measured, by its share of 1 and its name.
+pub(super) fn percentiles(q: f64, suffix: &str) -> impl Iterator<Item = Metric> {
+    MEASURES
+        .map(|measured| percentile_of(measured, q, suffix))
+        .into_iter()
+}
+
+fn mean_of((measure, name, title, unit, doc): Measured) -> Metric {
+    Metric {
+        name: format!("{name}_mean"),
+        title: format!("{title}, mean"),
+        unit,
+        range: range_of(measure, unit),
+        level: Level::Flow,
+        doc: format!("{doc}: mean over the transfers."),
+        formula: "Σ / transfers".to_owned(),
+        pooled: false,
+        flows: Some(flows_of(measure)),
+        read: Read::Transfers(measure, Statistic::Mean),
+    }
+}
+
+fn percentile_of((measure, name, title, unit, doc): Measured, q: f64, suffix: &str) -> Metric {
+    Metric {
+        name: format!("{name}_{suffix}"),
+        title: format!("{title}, {}", percentile_title(suffix)),
+        unit,
+        range: range_of(measure, unit),
+        level: Level::Flow,
+        doc: format!(
+            "{doc}: {} % of the transfers do not exceed it.",
+            share_text(suffix)
+        ),
+        formula: format!("nearest rank {q}"),
+        pooled: false,
+        flows: Some(flows_of(measure)),
+        read: Read::Transfers(measure, Statistic::Quantile(q)),
+    }
+}
+
+/// The flows that have transfers.
+const WITH_TRANSFERS: &str = "workloads (such as workload, web and request_response) and udp_rr";
+
+fn flows_of(measure: Measure) -> &'static str {
+    match measure {
+        Measure::PageLoad => "web",
+        Measure::Completion | Measure::Slowdown => WITH_TRANSFERS,
+    }
+}
+
+fn range_of(measure: Measure, unit: Unit) -> Range {
+    match measure {
+        Measure::Slowdown => Range::FROM_ONE,
+        _ => Range::of(unit),
+    }
 }
 
 /// Round trips per minute: 60 s over the mean completion time.

@@ -1,0 +1,173 @@
+//! What you can list and show, by family: queues, flows, metrics, studies and the rest. `sojourn list`, `sojourn show` and the lists of
+//! the Python package come from here.
+//!
+//! A family is a file in `lookup/` and a line in [`FAMILIES`]. Its items come from the declarations of what they describe.
+
+mod algorithms;
+mod figures;
+mod item;
+mod metrics;
+mod studies;
+mod topologies;
+
+pub use item::{Family, Item};
+
+use sojourn_scenario::catalogue::elsewhere;
+use sojourn_scenario::{LabError, LabErrorKind};
+
+/// Every family, in the order of `sojourn list`.
+pub const FAMILIES: &[Family] = &[
+    algorithms::QUEUES,
+    algorithms::FLOWS,
+    algorithms::SOURCES,
+    algorithms::CONGESTION,
+    topologies::FAMILY,
+    metrics::FAMILY,
+    figures::FAMILY,
+    studies::FAMILY,
+];
+
+/// The family called so: `metrics`, or `metric` for one of it.
+///
+/// # Errors
+/// If there is none; the error names the nearest.
+pub fn family(name: &str) -> Result<&'static Family, LabError> {
+    let found = FAMILIES.iter().find(|family| family.is_called(name));
+    found.ok_or_else(|| {
+        let names = || FAMILIES.iter().map(|family| family.name);
+        LabError::new(
+            LabErrorKind::UnknownName,
+            format!("there is no list {name:?}"),
+        )
+        .nearest(sojourn_units::nearest(name, names()))
+        .allowed("lists", names().collect::<Vec<_>>().join(", "))
+    })
+}
+
+/// The item called `name`. Write `flow:cbr` or `source:cbr` where two families have one of that name; otherwise the first family in
+/// [`FAMILIES`] wins.
+///
+/// # Errors
+/// If there is none; the error names the nearest, or where to look.
+pub fn find(name: &str) -> Result<Item, LabError> {
+    let (of, plain) = match name.split_once(':') {
+        Some((of, plain)) => (Some(family(of)?), plain),
+        None => (None, name),
+    };
+    let among = FAMILIES
+        .iter()
+        .filter(|known| of.is_none_or(|of| of.name == known.name));
+    let mut all: Vec<Item> = among.flat_map(Family::items).collect();
+    if let Some(at) = all.iter().position(|item| item.is_called(plain)) {
+        let item = all.swap_remove(at);
+        return match FAMILIES.iter().find(|known| known.one == item.family) {
+            Some(family) => family.in_full(item),
+            None => Ok(item),
+        };
+    }
+    Err(unknown(of, plain, &all))
+}
+
+/// The error for a name that no item of a family has, or of none.
+fn unknown(of: Option<&Family>, plain: &str, all: &[Item]) -> LabError {
+    if let Some(of) = of
+        && let Some(item) = FAMILIES
+            .iter()
+            .flat_map(Family::items)
+            .find(|item| item.is_called(plain))
+    {
+        let problem = format!("no {} is called {plain:?}", of.one);
+        return LabError::new(LabErrorKind::UnknownName, problem)
+            .remedy(format!("{plain:?} is a {}", item.family));
+    }
+    if let Some(place) = elsewhere(plain) {
+        let problem = format!("nothing is called {plain:?}");
+        return LabError::new(LabErrorKind::UnknownName, problem).remedy(place);
+    }
+    let names = all.iter().flat_map(Item::names);
+    let nearest = sojourn_units::nearest(plain, names).map(str::to_owned);
+    let near = nearest.as_deref();
+    let owner = near.and_then(|near| all.iter().find(|item| item.is_called(near)));
+    let owner = owner.and_then(|item| FAMILIES.iter().find(|known| known.one == item.family));
+    let list = match of.or(owner) {
+        Some(family) => format!("sojourn list {}", family.name),
+        None => "sojourn list".to_owned(),
+    };
+    LabError::new(
+        LabErrorKind::UnknownName,
+        format!("nothing is called {plain:?}"),
+    )
+    .nearest(nearest)
+    .remedy(format!("see {list}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_family_has_items_with_names_of_their_own_and_a_sentence() {
+        for family in FAMILIES {
+            let items = family.items();
+            assert!(items.len() > 1, "{}", family.name);
+            let mut seen = BTreeSet::new();
+            for item in &items {
+                assert!(seen.insert(item.name.clone()), "{}", item.name);
+                assert_eq!(item.family, family.one);
+                let sentence = item.first_sentence();
+                assert!(
+                    !sentence.is_empty() && !sentence.contains('\n'),
+                    "{}",
+                    item.name
+                );
+                assert_eq!(family.row(item).len(), family.header().len());
+            }
+        }
+    }
+
+    #[test]
+    fn every_item_is_found_in_its_family() {
+        for family in FAMILIES.iter().filter(|family| family.name != "studies") {
+            for item in family.items() {
+                let name = format!("{}:{}", family.name, item.name);
+                let found = find(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert_eq!((found.family, &found.name), (family.one, &item.name));
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_and_one_list() {
+        let said = |name: &str| find(name).map(|item| item.name).unwrap_err().to_string();
+        assert_eq!(
+            said("codl"),
+            "nothing is called \"codl\", did you mean \"codel\"?; see sojourn list queues"
+        );
+        assert_eq!(
+            said("sojourn_s_p98.5"),
+            "nothing is called \"sojourn_s_p98.5\", did you mean \"sojourn_s_p95\"?; see sojourn list metrics"
+        );
+        assert_eq!(
+            said("xyzzyx"),
+            "nothing is called \"xyzzyx\"; see sojourn list"
+        );
+        assert_eq!(
+            said("queue:reno"),
+            "no queue is called \"reno\"; \"reno\" is a flow"
+        );
+        assert!(said("nonsense:reno").starts_with("there is no list \"nonsense\""));
+        assert!(said("rack").contains("sojourn show sack"));
+    }
+
+    #[test]
+    fn the_elsewhere_of_a_family_is_not_an_item() {
+        for family in ["queues", "metrics", "metric", "congestion"] {
+            assert!(super::family(family).is_ok(), "{family}");
+        }
+        let error = super::family("metrcs")
+            .map(|family| family.name)
+            .unwrap_err();
+        assert_eq!(error.meant(), Some("metrics"));
+    }
+}

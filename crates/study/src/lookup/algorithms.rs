@@ -1,0 +1,91 @@
+//! Queues, congestion controls, flows and sources: the catalogue of scenarios.
+
+use super::item::{Family, Item};
+use sojourn_scenario::catalogue::{self, Entry, entries};
+
+pub(super) const QUEUES: Family = Family {
+    name: "queues",
+    one: catalogue::Family::Queue.name(),
+    about: "Queue disciplines: AQMs and schedulers",
+    columns: &["dialects"],
+    items: || of(catalogue::Family::Queue),
+    complete: None,
+};
+
+pub(super) const CONGESTION: Family = Family {
+    name: "congestion",
+    one: catalogue::Family::Congestion.name(),
+    about: "Congestion controls of TCP, QUIC and media",
+    columns: &["dialects"],
+    items: || of(catalogue::Family::Congestion),
+    complete: None,
+};
+
+pub(super) const FLOWS: Family = Family {
+    name: "flows",
+    one: catalogue::Family::Flow.name(),
+    about: "Kinds of flow: TCP by its congestion control, media, web, constant rate",
+    columns: &["dialects"],
+    items: || of(catalogue::Family::Flow),
+    complete: None,
+};
+
+pub(super) const SOURCES: Family = Family {
+    name: "sources",
+    one: catalogue::Family::Source.name(),
+    about: "Traffic sources: what a flow over UDP, TCP or RTP sends",
+    columns: &["dialects"],
+    items: || of(catalogue::Family::Source),
+    complete: None,
+};
+
+fn of(family: catalogue::Family) -> Vec<Item> {
+    let own = entries().into_iter().filter(|entry| entry.family == family);
+    own.map(item).collect()
+}
+
+fn item(entry: Entry) -> Item {
+    Item {
+        family: entry.family.name(),
+        name: entry.name.to_owned(),
+        aliases: entry.aliases.iter().map(|&name| name.to_owned()).collect(),
+        title: entry.title.to_owned(),
+        about: entry.about.to_owned(),
+        facts: Vec::new(),
+        usage: usage(&entry),
+        more: entry
+            .more
+            .iter()
+            .map(|&(name, meaning)| (name.to_owned(), meaning.to_owned()))
+            .collect(),
+        sources: entry.sources,
+        parts: entry.parts,
+    }
+}
+
+/// How to write it with nothing but its defaults.
+fn usage(entry: &Entry) -> Vec<String> {
+    let name = entry.name;
+    match entry.family {
+        catalogue::Family::Queue => vec![
+            format!("sojourn dumbbell --queue {name} --flow 4*cubic"),
+            format!("queue = \"{name}\"    (in [topology] or [[links]])"),
+        ],
+        catalogue::Family::Flow => {
+            let rate = entry
+                .parts
+                .iter()
+                .flat_map(|part| part.params)
+                .any(|info| info.name == "rate" && info.default == "none");
+            let line = match rate {
+                true => format!("{name} 2Mbps"),
+                false => name.to_owned(),
+            };
+            vec![
+                format!("sojourn dumbbell --flow '{line}'"),
+                format!("flows = [\"{line}\"]"),
+            ]
+        }
+        catalogue::Family::Source | catalogue::Family::Congestion => Vec::new(),
+    }
+}
