@@ -117,7 +117,7 @@ fn cut_off() -> ! {
     });
     let kept = match &writing.results {
         Some(path) => format!(
-            "finished runs are kept in {}; the same command goes on from there",
+            "finished runs are kept in {}; repeat the command to continue",
             path.display()
         ),
         None => "nothing is kept".to_owned(),

@@ -33,10 +33,10 @@ pub(crate) fn make(
     if out.is_none() && args.fresh {
         return Err(LabError::new(
             LabErrorKind::Contradiction,
-            "there is no directory to start anew in",
+            "--fresh needs a result directory",
         )
         .in_file("--fresh")
-        .remedy("add --out DIR, or leave --fresh out")
+        .remedy("add --out DIR, or remove --fresh")
         .into());
     }
     let bar = ProgressBar::new(0).with_style(style());

@@ -317,9 +317,9 @@ impl Names {
             _ => None,
         };
         if let Some(other) = other.filter(|_| label) {
-            let problem = format!("{of:?} is the label of flows and {other}");
+            let problem = format!("{of:?} is ambiguous: it is the label of flows and {other}");
             return Err(LabError::new(LabErrorKind::Contradiction, problem)
-                .remedy("give the flows another label"));
+                .remedy("give the flows a different label"));
         }
         if of == BOTTLENECK || of == QUEUES || is(&self.links) {
             Ok(Level::Queue)
@@ -336,7 +336,7 @@ impl Names {
             let near = nearest(of, all.iter().copied().chain(flows)).map(str::to_owned);
             Err(LabError::new(
                 LabErrorKind::UnknownName,
-                format!("there is no queue and no flow {of:?}"),
+                format!("there is no queue, flow or label {of:?}"),
             )
             .nearest(near)
             .allowed("there are", all.join(", ")))
@@ -513,11 +513,11 @@ mod tests {
         };
         assert_eq!(
             error("loss_ratio of right-left"),
-            "\"right-left\" is the label of flows and a link direction; give the flows another label"
+            "\"right-left\" is ambiguous: it is the label of flows and a link direction; give the flows a different label"
         );
         assert_eq!(
             error("goodput_bps_sum of reno-2"),
-            "\"reno-2\" is the label of flows and the name of a flow; give the flows another label"
+            "\"reno-2\" is ambiguous: it is the label of flows and the name of a flow; give the flows a different label"
         );
     }
 
@@ -529,7 +529,7 @@ mod tests {
         );
         assert_eq!(
             error("sojourn_s_p95 of renoo"),
-            "there is no queue and no flow \"renoo\", did you mean \"reno\"? (there are: bottleneck, queues, left-right, right-left, \
+            "there is no queue, flow or label \"renoo\", did you mean \"reno\"? (there are: bottleneck, queues, left-right, right-left, \
              forward, reverse, all, reno, cbr)"
         );
         assert_eq!(

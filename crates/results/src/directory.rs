@@ -348,7 +348,7 @@ impl ResultDir {
     fn unreadable(&self, path: &Path, problem: &str) -> LabError {
         LabError::new(
             LabErrorKind::ForeignResults,
-            format!("these are no results of Sojourn that can be read: {problem}"),
+            format!("Sojourn cannot read these results: {problem}"),
         )
         .in_file(&path.display().to_string())
         .remedy(self.put_right())
@@ -356,7 +356,7 @@ impl ResultDir {
 
     fn put_right(&self) -> String {
         format!(
-            "make its run again with: {}; the other runs are kept",
+            "repeat this run with: {}; the other runs are kept",
             self.manifest.command_into(&self.path)
         )
     }
@@ -462,7 +462,7 @@ impl ResultSet {
             return Err(LabError::new(
                 LabErrorKind::ForeignResults,
                 format!(
-                    "{} of {} runs are missing, the first is {}",
+                    "{} of {} runs are missing; the first one is {}",
                     missing.len(),
                     dir.manifest.runs().count(),
                     run_id(*point, *replication)
@@ -658,10 +658,10 @@ fn look(path: &Path) -> Result<Found> {
         None => Ok(Found::Nothing),
         Some(name) => Err(LabError::new(
             LabErrorKind::ForeignResults,
-            format!("the directory holds something else than results, such as {name:?}"),
+            format!("the directory contains other files, such as {name:?}"),
         )
         .in_file(&path.display().to_string())
-        .remedy("name an empty or a new directory")),
+        .remedy("name an empty or new directory")),
     }
 }
 
@@ -739,18 +739,18 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(LabError::new(
                 LabErrorKind::ForeignResults,
-                "no manifest.json here, so this is no result directory",
+                "this is not a result directory: it has no manifest.json",
             )
             .in_file(&path.display().to_string())
-            .remedy("name the directory that sojourn run or sojourn study wrote"));
+            .remedy("name a directory that sojourn run --out or sojourn study wrote"));
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
             return Err(LabError::new(
                 LabErrorKind::ForeignResults,
-                "this is a file and no result directory",
+                "this is a file, not a result directory",
             )
             .in_file(&path.display().to_string())
-            .remedy("name the directory that sojourn run or sojourn study wrote"));
+            .remedy("name a directory that sojourn run --out or sojourn study wrote"));
         }
         Err(error) => return Err(LabError::io(&file, "read the file", &error)),
     };
@@ -761,7 +761,7 @@ fn check_same(path: &Path, manifest: &Manifest) -> Result<Option<Damage>> {
     let found = read_manifest(path)?;
     let problem = if found.sojourn != manifest.sojourn {
         format!(
-            "these results are of Sojourn {}, this is {VERSION}",
+            "Sojourn {} wrote these results, this is {VERSION}",
             found.sojourn
         )
     } else if let Some(difference) = manifest.difference(&found) {
@@ -938,7 +938,7 @@ fn parse_table(bytes: Vec<u8>, kind: Kind) -> std::result::Result<RecordBatch, S
     if version.as_deref() != Some(&SCHEMA_VERSION.to_string()) {
         let found = version.as_deref().unwrap_or("none");
         return Err(format!(
-            "it has schema_version {found}, this version reads {SCHEMA_VERSION}"
+            "it has schema_version {found}; this version reads {SCHEMA_VERSION}"
         ));
     }
     let schema = batches

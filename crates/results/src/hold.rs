@@ -242,15 +242,15 @@ fn in_use(dir: &Path) -> LabError {
     };
     LabError::new(
         LabErrorKind::Io,
-        format!("another run writes into this directory: {who}"),
+        format!("another process is writing to this directory: {who}"),
     )
     .in_file(&dir.display().to_string())
-    .remedy("wait until it ends, name another directory, or share the runs with --shard I/N")
+    .remedy("wait until it ends, name another directory, or split the runs with --shard I/N")
 }
 
 /// The error of a directory that `--fresh` cannot empty, since others write into it.
 pub(super) fn not_alone(dir: &Path) -> LabError {
-    in_use(dir).remedy("leave --fresh out, or wait until the others end")
+    in_use(dir).remedy("remove --fresh, or wait until the other processes end")
 }
 
 /// More than this is no signature.

@@ -233,7 +233,7 @@ impl Manifest {
             false => Err(LabError::new(LabErrorKind::ForeignResults, ALTERED)
                 .in_file(&file.display().to_string())
                 .remedy(format!(
-                    "put it back, or write it again with: {}; finished runs are kept",
+                    "restore it, or write it again with: {}; finished runs are kept",
                     self.command_into(file.parent().unwrap_or(file))
                 ))),
         }
@@ -290,7 +290,7 @@ impl Manifest {
     pub fn difference(&self, other: &Manifest) -> Option<String> {
         if self.points.len() != other.points.len() {
             let (theirs, ours) = (other.points.len(), self.points.len());
-            return Some(format!("it has {theirs} points, this study {ours}"));
+            return Some(format!("it has {theirs} points, this study has {ours}"));
         }
         let pairs = self.points.iter().zip(&other.points);
         pairs
@@ -409,11 +409,11 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Manifest> {
     let damaged = |problem: String| {
         LabError::new(LabErrorKind::ForeignResults, problem)
             .in_file(file)
-            .remedy("name another directory, or start anew with --fresh")
+            .remedy("name another directory, or replace the results with --fresh")
     };
     let no_manifest = |error: serde_json::Error| {
-        damaged(format!("this is no manifest of Sojourn: {error}"))
-            .remedy("put it back, or remove it and run the study again: finished runs are kept")
+        damaged(format!("this is not a manifest of Sojourn: {error}"))
+            .remedy("restore it, or delete it and run the study again; finished runs are kept")
     };
     // What else is in it is passed over, not kept.
     #[derive(Deserialize)]
@@ -428,10 +428,10 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Manifest> {
     match version {
         Some(SCHEMA_VERSION) => serde_json::from_str(text).map_err(no_manifest),
         Some(version) => Err(damaged(format!(
-            "these results have schema_version {version}, this version of Sojourn ({VERSION}) reads {SCHEMA_VERSION}"
+            "these results have schema_version {version}; this version of Sojourn ({VERSION}) reads {SCHEMA_VERSION}"
         ))),
         None => Err(damaged(
-            "this is no manifest of Sojourn: it has no schema_version".to_owned(),
+            "this is not a manifest of Sojourn: schema_version is missing".to_owned(),
         )),
     }
 }

@@ -108,7 +108,7 @@ impl Record {
             Err(error) => return Err(damage(format!("the file cannot be read: {error}"))),
         };
         let record: Record = serde_json::from_slice(&bytes)
-            .map_err(|error| damage(format!("this is no list of checksums: {error}")))?;
+            .map_err(|error| damage(format!("this is not a list of checksums: {error}")))?;
         if record.of != of {
             return Ok(None);
         }
@@ -117,7 +117,7 @@ impl Record {
             .map(|kind| file_name(kind, point, replication))
             .collect();
         if let Some(name) = record.files.keys().find(|name| !known.contains(name)) {
-            return Err(damage(format!("it lists a file that no run has, {name:?}")));
+            return Err(damage(format!("it lists an unknown file, {name:?}")));
         }
         let kinds = Kind::ALL.into_iter().filter(|kind| !kind.is_optional());
         for kind in kinds {

@@ -193,8 +193,8 @@ fn ns3_numbers(scenario: &Resolved) -> Result<Option<Ns3Numbers>, LabError> {
         return Err(bad(
             scenario,
             "run.seed",
-            &format!("{} is no seed of MRG32k3a", scenario.run.seed),
-            "write a number from 1 to 4294944442, or streams = \"names\"",
+            &format!("{} is not a valid seed of MRG32k3a", scenario.run.seed),
+            "set run.seed to a number from 1 to 4294944442, or run.streams = \"names\"",
         ));
     }
     Ok(Some(Ns3Numbers(0)))

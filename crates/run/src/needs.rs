@@ -256,7 +256,7 @@ impl Needs {
         check_points(limits, self.points)?;
         if self.runs > limits.runs {
             let problem = format!(
-                "{} are {} runs, allowed are {} (limits.runs)",
+                "{} are {} runs, but limits.runs allows {}",
                 replications(self),
                 self.runs,
                 limits.runs
@@ -264,7 +264,7 @@ impl Needs {
             return Err(LabError::new(LabErrorKind::BadValue, problem)
                 .key("run.replications")
                 .remedy(format!(
-                    "make them fewer, or allow more: --set limits.runs={}",
+                    "reduce the points or replications, or raise the limit: --set limits.runs={}",
                     self.runs
                 )));
         }
@@ -347,13 +347,12 @@ pub fn check_points(limits: &LimitParams, points: u64) -> Result<()> {
         u64::MAX => "more than 18 million million million".to_owned(),
         _ => points.to_string(),
     };
-    let problem = format!(
-        "{count} points, allowed are {} (limits.points)",
-        limits.points
-    );
+    let problem = format!("{count} points, but limits.points allows {}", limits.points);
     let remedy = match points {
-        u64::MAX => "give the factors fewer values".to_owned(),
-        _ => format!("give the factors fewer values, or allow more: --set limits.points={points}"),
+        u64::MAX => "reduce the values of the factors".to_owned(),
+        _ => format!(
+            "reduce the values of the factors, or raise the limit: --set limits.points={points}"
+        ),
     };
     Err(LabError::new(LabErrorKind::BadValue, problem)
         .key("experiment")
@@ -364,10 +363,10 @@ fn too_much_memory(limits: &LimitParams, problem: &str, bytes: u64) -> LabError 
     let allowed = size(limits.memory.get());
     LabError::new(
         LabErrorKind::BadValue,
-        format!("{problem} of memory, allowed is {allowed} (limits.memory)"),
+        format!("{problem} of memory, but limits.memory allows {allowed}"),
     )
     .remedy(format!(
-        "ask for less, or allow more: --limit-memory {}",
+        "reduce it, or raise the limit: --limit-memory {}",
         size(bytes.saturating_add(bytes / 10))
     ))
 }
@@ -590,7 +589,7 @@ mod tests {
             assert_eq!(error.path(), key);
             let message = error.to_string();
             assert!(
-                message.contains(what) && message.contains("4GB (limits.memory)"),
+                message.contains(what) && message.contains("limits.memory allows 4GB"),
                 "{message}"
             );
             let (_, allowed) = message.rsplit_once("--limit-memory ").unwrap();

@@ -156,7 +156,7 @@ fn traffic(name: &str, shown: Shown) -> (&'static str, &'static str) {
         ),
         ("htb", _) => (
             BORROWING,
-            "Three flows of 8 Mbps each come one after another; their classes have 5, 3 and 1 Mbps of 9 Mbps and may borrow, the third up to 3 Mbps",
+            "Three flows of 8 Mbps each start one after another. Their classes have 5, 3 and 1 Mbps of 9 Mbps and can borrow, the third up to 3 Mbps",
         ),
         ("dualpi2", _) => (
             SCALABLE,
@@ -164,15 +164,15 @@ fn traffic(name: &str, shown: Shown) -> (&'static str, &'static str) {
         ),
         (_, Shown::Sharing) => (
             MIXED,
-            "Two TCP flows, a flow of 8 Mbps that does not respond, and one of 69 kbps like a voice share 10 Mbps at a base delay of 20 ms",
+            "Two TCP flows, an unresponsive flow of 8 Mbps and a voice-like flow of 69 kbps share 10 Mbps at a base delay of 20 ms",
         ),
         ("step", _) => (
             LOAD,
-            "Three DCTCP flows, from 10 s to 20 s ten, share 10 Mbps at a base round trip of 40 ms",
+            "Three DCTCP flows (ten from 10 s to 20 s) share 10 Mbps at a base round trip of 40 ms",
         ),
         _ => (
             LOAD,
-            "Three TCP flows, from 10 s to 20 s ten, share 10 Mbps at a base round trip of 40 ms",
+            "Three TCP flows (ten from 10 s to 20 s) share 10 Mbps at a base round trip of 40 ms",
         ),
     }
 }

@@ -67,13 +67,13 @@ impl Rerun {
                 _ => "are",
             };
             lines.push(format!(
-                "{} of this study {are} not in {dir}: not compared",
+                "{} of this study {are} not in {dir} and not compared",
                 count(self.absent, "run")
             ));
         }
         if let Some(version) = &self.version {
             lines.push(format!(
-                "{dir} was written by Sojourn {version}, this is {VERSION}: another version may give other bits"
+                "{dir} was written by Sojourn {version}, this is {VERSION}; results can differ between versions"
             ));
         }
         lines
@@ -139,10 +139,10 @@ fn refuse_same(dir: &Path, out: Option<&Path>) -> Result<()> {
     match same {
         true => Err(LabError::new(
             LabErrorKind::Contradiction,
-            "the new results would replace those that they are compared with",
+            "the new results would overwrite the results that they are compared with",
         )
         .in_file(&out.display().to_string())
-        .remedy("name another directory, or none")),
+        .remedy("name another directory, or leave out --out")),
         false => Ok(()),
     }
 }
@@ -254,13 +254,13 @@ mod tests {
         let other = again(&["out/a", "out/b"], 3, Some("0.0.1"));
         assert!(!other.is_same());
         let version = format!(
-            "out was written by Sojourn 0.0.1, this is {VERSION}: another version may give other bits"
+            "out was written by Sojourn 0.0.1, this is {VERSION}; results can differ between versions"
         );
         assert_eq!(
             other.lines(dir),
             [
                 "out/a: missing; 2 of 8 files differ, this is the first",
-                "3 runs of this study are not in out: not compared",
+                "3 runs of this study are not in out and not compared",
                 &version
             ]
         );

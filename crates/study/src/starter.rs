@@ -7,16 +7,16 @@ pub fn study() -> &'static str {
 
 const STUDY: &str = r#"# A study for Sojourn: one network, several queues and rates, tables and figures.
 #
-#   sojourn study FILE --out results    runs it; finished runs are never repeated
-#   sojourn run FILE                    runs its scenario alone
-#   sojourn schema                      prints the JSON Schema, with which editors complete this file
-#   sojourn show codel                  lists the parameters of anything named here
+#   sojourn study FILE --out results    runs the study; finished runs are not repeated
+#   sojourn run FILE                    runs only its scenario
+#   sojourn schema                      prints the JSON Schema, for completion in editors
+#   sojourn show codel                  lists the parameters of an algorithm
 #
-# Every quantity has a unit. Everything left out has a default, which the report states.
+# Every quantity has a unit. Every key that you leave out has a default, which the report shows.
 
 name = "codel-or-drr"
 
-# Whose version of each algorithm runs: rfc, linux, ns2, ns3 or paper. Each has its own default; uncomment to ask for one.
+# Dialect: whose version of the algorithms runs, such as rfc, linux, ns2, ns3 or paper. Uncomment the line to choose one.
 # dialect = "linux"
 
 [study]
@@ -24,7 +24,7 @@ title = "CoDel or DRR"
 description = """
 Four TCP flows and one flow of constant rate share a bottleneck. Which queue keeps the delay low, and at what loss?"""
 
-# How long and how often. The intervals in tables are taken over the replications.
+# Length and number of runs. Intervals in tables are computed over the replications.
 [run]
 duration = "30s"
 warmup = "5s"
@@ -49,17 +49,17 @@ label = "voice"
 rate = "200kbps"
 size = "200B"
 
-# Time series, of each run at every step: backlog, sojourn, drops, throughput, cwnd, rtt, packets, control, state...
+# Time series, sampled in each run at every step: backlog, sojourn, drops, throughput, cwnd, rtt, packets, control, state...
 [series]
 record = "backlog, sojourn"
 step = "100ms"
 
-# An experiment is the scenario with some values replaced: every combination of its factors is one point.
+# An experiment varies values of the scenario: every combination of its factors' levels is one point.
 [[experiment]]
 name = "rates"
 title = "Three queues at three rates"
 
-# The queues are compared: each sees the same traffic in the same replication, so that differences are paired.
+# The queues are compared. Each gets the same traffic in the same replication, so differences are paired.
 [[experiment.factor]]
 name = "queue"
 path = "topology.queue"

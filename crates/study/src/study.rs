@@ -289,13 +289,13 @@ impl Study {
         for (experiment, text) in &idle {
             let without = |info: &ExperimentInfo| idle.contains(&(info.name.clone(), text.clone()));
             if self.experiments.iter().all(without) {
-                let problem = "the factors of every experiment set that themselves, point by point";
+                let problem = "it has no effect: in every experiment, a factor sets this value for each point";
                 return Err(LabError::new(LabErrorKind::Contradiction, problem)
                     .in_file(text)
-                    .remedy("change the values of the factor in the file, or run one point of it: sojourn run FILE --set ..."));
+                    .remedy("change the factor's values in the file, or run a single point: sojourn run FILE --set ..."));
             }
             self.add_notes(&[format!(
-                "{text} has no effect in experiment {experiment:?}: a factor sets the same there"
+                "{text} has no effect in experiment {experiment:?}, where a factor sets the same value"
             )]);
         }
         Ok(())

@@ -356,7 +356,7 @@ fn run(cell: &Cell, seed: u64) -> Result<Figures, LabError> {
         "ns3" => ns3(cell, seed),
         other => Err(LabError::new(
             LabErrorKind::Bug,
-            format!("no peer {other:?}"),
+            format!("there is no peer {other:?}"),
         )),
     }
 }

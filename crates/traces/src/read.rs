@@ -44,10 +44,10 @@ pub fn analyse(path: &Path, options: &Options) -> Result<Analysis> {
     if path == Path::new(STANDARD_INPUT) && options.receiver.as_deref() == Some(path) {
         return Err(LabError::new(
             LabErrorKind::Contradiction,
-            "standard input is the first capture already",
+            "standard input is already the first capture",
         )
         .in_file("--receiver -")
-        .remedy("give one of the two as a file"));
+        .remedy("name a file for one of the two captures"));
     }
     let input = Input::open(path, options.lenient)?;
     let format = format::choose(&input, options.format)?;
@@ -57,17 +57,20 @@ pub fn analyse(path: &Path, options: &Options) -> Result<Analysis> {
                 return Err(LabError::new(
                     LabErrorKind::Contradiction,
                     format!(
-                        "{} is an event trace, which has both ends already",
+                        "{} is an event trace, which already contains both ends of a path",
                         path.display()
                     ),
                 )
                 .in_file("--receiver")
-                .remedy("give two captures, or leave the option out"));
+                .remedy("use --receiver only with captures (pcap, pcapng)"));
             }
             if options.tunnels != Tunnels::default() {
                 return Err(LabError::new(
                     LabErrorKind::Contradiction,
-                    format!("{} is an event trace, which has no headers", path.display()),
+                    format!(
+                        "{} is an event trace, which has no packet headers",
+                        path.display()
+                    ),
                 )
                 .in_file("--tunnels")
                 .remedy("leave the option out"));
@@ -78,7 +81,7 @@ pub fn analyse(path: &Path, options: &Options) -> Result<Analysis> {
             if let Some((link, _)) = options.rates.first() {
                 return Err(LabError::new(
                     LabErrorKind::Contradiction,
-                    "a capture has no links, so none can have a rate",
+                    "a capture has no links, so a link rate does not apply",
                 )
                 .in_file(&format!("--rate {link}"))
                 .remedy("leave the option out"));

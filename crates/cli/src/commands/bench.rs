@@ -437,7 +437,7 @@ fn verdicts(
     }
     if check && lines.iter().any(|(_, met)| !met) {
         return Err(
-            LabError::new(LabErrorKind::BadValue, "a demanded ratio is missed")
+            LabError::new(LabErrorKind::BadValue, "a case exceeds its required ratio")
                 .in_file("bench")
                 .into(),
         );

@@ -76,7 +76,7 @@ impl Args for DumbbellArgs {
 }
 
 const DIALECT_HELP: &str =
-    "Default dialect of every component, such as ns2 or linux; a component's own wins";
+    "Default dialect of every component, such as ns2 or linux. A component's own dialect takes precedence";
 
 /// A word for the value of an option: the kind of quantity, in capitals.
 fn value_name(path: &str, unit_text: &str) -> &'static str {

@@ -38,10 +38,10 @@ fn init(args: &InitArgs) -> Result<(), Failure> {
     let mut file = file.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => LabError::new(
             LabErrorKind::Contradiction,
-            "there is such a file, and it stays as it is",
+            "this file already exists and is not overwritten",
         )
         .in_file(&path.display().to_string())
-        .remedy(format!("name another, such as sojourn init {free}")),
+        .remedy(format!("name another file, such as sojourn init {free}")),
         _ => LabError::io(path, "write the study", &error),
     })?;
     if let Err(error) = file.write_all(starter::study().as_bytes()) {

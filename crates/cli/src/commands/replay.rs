@@ -105,7 +105,7 @@ fn step(given: &str) -> Result<Span, LabError> {
         .parse()
         .map_err(|error: sojourn_units::UnitError| option("--step", given, error.to_string()))?;
     if step.is_zero() {
-        let problem = "samples need some time between them";
+        let problem = "the time between samples must be above zero";
         return Err(option("--step", given, problem.to_owned()));
     }
     Ok(step)

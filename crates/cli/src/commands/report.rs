@@ -71,7 +71,7 @@ fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
                 "this binary cannot draw image files",
             )
             .in_file(&format!("--images {}", formats.join(",")))
-            .remedy("the command of the Python package can: pip install . in the source of Sojourn, then run its sojourn")
+            .remedy("use the command of the Python package: run pip install . in Sojourn's source, then its sojourn")
             .into());
         }
     };

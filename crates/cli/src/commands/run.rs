@@ -238,7 +238,7 @@ fn trace(
         let _ = fs::remove_file(&partial);
     }
     Ok(result.map_err(|error| match error.kind() {
-        LabErrorKind::Interrupted if plain => error.remedy("the trace is not written"),
+        LabErrorKind::Interrupted if plain => error.remedy("no trace was written"),
         _ => error,
     })?)
 }

@@ -75,7 +75,7 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
     let made = make(&study, Some(&out), command, shard, &args.make, stoppable)?;
     let Some(results) = &made.results else {
         return emit(&format!(
-            "This part is done. When all are: sojourn report {}\n",
+            "This part is done. When all parts are done, run: sojourn report {}\n",
             sojourn_report::shell_word(&out.to_string_lossy())
         ));
     };

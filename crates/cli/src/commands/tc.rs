@@ -51,7 +51,7 @@ fn tc(args: &TcArgs) -> Result<(), Failure> {
             .collect();
         return Err(LabError::new(
             LabErrorKind::UnknownName,
-            format!("tc has nothing like {}", entry.name),
+            format!("tc has no equivalent of {}", entry.name),
         )
         .in_file(&place)
         .allowed("it has", with.join(", "))

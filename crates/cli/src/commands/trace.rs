@@ -66,7 +66,7 @@ pub(crate) struct AnalyseArgs {
 
 fn format_help() -> String {
     let names = sojourn_traces::read::format::Format::names();
-    format!("Format of the trace: {names}; found by its content unless given")
+    format!("Format of the trace: {names} [default: detected from the content]")
 }
 
 impl Execute for TraceCommand {
@@ -216,9 +216,9 @@ fn csv(analysis: &Analysis, chosen: &[&TraceTable]) -> Result<(), Failure> {
         [table] => Some(*table),
         _ => {
             return Err(
-                LabError::new(LabErrorKind::Contradiction, "CSV holds one table")
+                LabError::new(LabErrorKind::Contradiction, "CSV output can hold only one table")
                     .in_file("--table")
-                    .remedy("name one, or write them all to a directory with --out")
+                    .remedy("name one table, or write all to a directory with --out")
                     .into(),
             );
         }

@@ -80,7 +80,7 @@ fn write(args: &VectorsWriteArgs) -> Result<(), Failure> {
             format!("{} vectors cannot go to standard output", chosen.len()),
         )
         .in_file("--out -")
-        .remedy("choose one, such as --queue codel-rfc8289, or name a directory")
+        .remedy("choose one vector, such as --queue codel-rfc8289, or name a directory")
         .into());
     }
     // All are made before the first is written.
@@ -142,7 +142,7 @@ fn chosen(queues: &[String]) -> Result<Vec<(String, Spec)>, LabError> {
                     given,
                     names().chain(all.iter().map(|(_, spec)| spec.name.as_str())),
                 ))
-                .remedy("sojourn vectors write names them all"));
+                .remedy("sojourn vectors write lists all vectors"));
             }
         }
     }
@@ -179,7 +179,7 @@ fn check(args: &VectorsCheckArgs) -> Result<(), Failure> {
             Outcome::Agrees { states } => {
                 agreed += 1;
                 let told = match states {
-                    0 => "decisions; it tells no state".to_owned(),
+                    0 => "decisions; it reports no states".to_owned(),
                     n if n == vector.steps.len() => "decisions and states".to_owned(),
                     n => format!("decisions, and the states of {n} events"),
                 };
@@ -213,7 +213,7 @@ fn check(args: &VectorsCheckArgs) -> Result<(), Failure> {
             "the implementation supports none of the vectors",
         )
         .in_file("--exec")
-        .remedy("choose the ones it is to be checked against with --queue")
+        .remedy("choose vectors that it supports with --queue")
         .into()),
         _ => Ok(()),
     }
@@ -252,7 +252,7 @@ fn ask(exec: &str, vector: &Vector, patience: Duration) -> Result<String, LabErr
     let useless = |what: String| {
         LabError::new(LabErrorKind::Io, what)
             .in_file(&format!("--exec '{exec}'"))
-            .remedy("it has to answer each event on standard output; docs/vectors.md describes the protocol")
+            .remedy("it must answer each event on standard output; docs/vectors.md describes the protocol")
     };
     let mut child = Command::new("sh")
         .args(["-c", exec])
@@ -285,7 +285,7 @@ fn ask(exec: &str, vector: &Vector, patience: Duration) -> Result<String, LabErr
     let said = match answers.recv_timeout(patience) {
         Ok(said) => said.map_err(|e| failed(&e)),
         Err(_) => Err(useless(format!(
-            "it did not end within {} s on {}; --timeout gives it more",
+            "it did not end within {} s on {}; raise the limit with --timeout",
             patience.as_secs(),
             vector.name
         ))),
@@ -311,7 +311,7 @@ fn ask(exec: &str, vector: &Vector, patience: Duration) -> Result<String, LabErr
     }
     if said.trim().is_empty() {
         return Err(useless(format!(
-            "it answered nothing to {} ({status})",
+            "it gave no answer to {} ({status})",
             vector.name
         )));
     }

@@ -215,12 +215,12 @@ fn graphs_in_pieces_and_destinations_out_of_reach_are_refused() {
     let apart = "from = \"c\"\nto = \"d\"";
     assert_eq!(
         said_of(&graph(&flow("d"), apart)),
-        "case.toml:1: flows[0].to: no path leads from node \"a\" to node \"d\"; connect them with a link"
+        "case.toml:1: flows[0].to: no path leads from node \"a\" to node \"d\"; add a link between them in [[links]]"
     );
     assert_eq!(
         said_of(&graph(&flow("b"), apart)),
-        "case.toml:8: links[1]: the graph is in pieces: nothing connects \"c\" with \"a\"; add a link between the two, or \
-         leave this one out"
+        "case.toml:8: links[1]: the graph is not connected: no path connects \"c\" with \"a\"; add a link between the two \
+         parts, or remove this one"
     );
     let joined = "from = \"b\"\nto = \"d\"";
     assert_eq!(
@@ -254,7 +254,7 @@ fn files_that_cannot_be_read_are_named() {
 fn a_file_in_place_of_results_is_said_to_be_one() {
     assert_eq!(
         said_to("report case.toml"),
-        "case.toml: this is a file and no result directory; name the directory that sojourn run or sojourn study wrote"
+        "case.toml: this is a file, not a result directory; name a directory that sojourn run --out or sojourn study wrote"
     );
     let said = said_to("run case.toml --out case.toml");
     assert!(said.contains("a part of this one is a file"), "{said}");
@@ -325,7 +325,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "run case.toml --fresh",
-            "--fresh: there is no directory to start anew in; add --out DIR, or leave --fresh out".to_owned(),
+            "--fresh: --fresh needs a result directory; add --out DIR, or remove --fresh".to_owned(),
         ),
         (
             "study codel-drr-bandwith-mtu",
@@ -341,7 +341,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "study small.toml --shard 5/4",
-            "--shard: \"5/4\" is no part of a study; write the number of the part and the number of parts, such as 1/4"
+            "--shard: \"5/4\" is not a part of a study; write the part's number and the number of parts, such as 1/4"
                 .to_owned(),
         ),
         (
@@ -465,7 +465,10 @@ fn a_name_too_long_for_a_file_is_refused_by_the_study() {
     let twice = twice.replacen("\"windows\"", "\"win-dows\"", 1);
     place.write("long.toml", &twice);
     let said = place.refused(place.sojourn("study long.toml --out twice"));
-    assert!(said.contains("give files of the same names"), "{said}");
+    assert!(
+        said.contains("would give files with the same names"),
+        "{said}"
+    );
 }
 
 #[test]

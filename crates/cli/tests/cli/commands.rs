@@ -126,8 +126,8 @@ fn the_plain_binary_leaves_images_to_the_python_package() {
     place.ok("run tiny.toml --out out");
     assert_eq!(
         place.refused(place.sojourn("report out --images svg,png")),
-        "--images svg,png: this binary cannot draw image files; the command of the Python package can: pip install . in \
-         the source of Sojourn, then run its sojourn"
+        "--images svg,png: this binary cannot draw image files; use the command of the Python package: run pip install . in \
+         Sojourn's source, then its sojourn"
     );
     assert!(!place.path("out/report.html").exists());
 }
@@ -363,7 +363,7 @@ fn init_writes_a_study_that_runs_and_never_writes_over_a_file() {
     assert!(table.contains("CoDel"), "{table}");
     assert_eq!(
         place.refused(place.sojourn("init mine.toml")),
-        "mine.toml: there is such a file, and it stays as it is; name another, such as sojourn init other.toml"
+        "mine.toml: this file already exists and is not overwritten; name another file, such as sojourn init other.toml"
     );
 }
 

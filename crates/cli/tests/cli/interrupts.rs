@@ -82,10 +82,7 @@ fn one_signal_ends_a_run_of_200_hours_and_keeps_the_finished_one() {
             said.contains("1 of 2 runs done; 1 runs are kept in out"),
             "{said}"
         );
-        assert!(
-            said.contains("the same command goes on from there"),
-            "{said}"
-        );
+        assert!(said.contains("repeat the command to continue"), "{said}");
         assert!(first.exists());
         std::fs::remove_dir_all(place.path("out")).unwrap();
     }

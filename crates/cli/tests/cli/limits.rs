@@ -52,8 +52,8 @@ fn points_and_runs_are_counted_before_they_are_made() {
     place.write("nine.toml", &crossed(9, "replications = 1"));
     assert_eq!(
         refused(&place, "study nine.toml"),
-        "nine.toml:11: experiment[0].factor: 1000000000 points, allowed are 100000 (limits.points); give the factors fewer values, \
-         or allow more: --set limits.points=1000000000"
+        "nine.toml:11: experiment[0].factor: 1000000000 points, but limits.points allows 100000; reduce the values of the factors, \
+         or raise the limit: --set limits.points=1000000000"
     );
     place.write("twenty.toml", &crossed(20, "replications = 1"));
     assert!(
@@ -63,15 +63,15 @@ fn points_and_runs_are_counted_before_they_are_made() {
     place.write("two.toml", &crossed(2, "replications = 100000"));
     assert_eq!(
         refused(&place, "study two.toml"),
-        "two.toml:6: run.replications: 100 points in 100000 replications are 10000000 runs, allowed are 1000000 (limits.runs); \
-         make them fewer, or allow more: --set limits.runs=10000000"
+        "two.toml:6: run.replications: 100 points in 100000 replications are 10000000 runs, but limits.runs allows 1000000; \
+         reduce the points or replications, or raise the limit: --set limits.runs=10000000"
     );
     // The file may say so, too.
     place.write(
         "low.toml",
         &format!("{}[limits]\npoints = 99\n", crossed(2, "replications = 1")),
     );
-    assert!(refused(&place, "study low.toml").contains("100 points, allowed are 99"));
+    assert!(refused(&place, "study low.toml").contains("100 points, but limits.points allows 99"));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn memory_is_counted_before_it_is_taken() {
             "{error}"
         );
         assert!(
-            error.contains("allowed is 4GB (limits.memory)") && error.contains("--limit-memory "),
+            error.contains("limits.memory allows 4GB") && error.contains("--limit-memory "),
             "{error}"
         );
     }
@@ -126,7 +126,7 @@ fn a_limit_decides_what_is_begun_and_changes_no_result() {
     let place = Place::new();
     place.write("many.toml", "flows = [\"1000*cbr 1kbps\"]\n[run]\nduration = \"10ms\"\nwarmup = \"0s\"\nstart_spread = \"1ms\"\nreplications = 2\n");
     let error = refused(&place, "run many.toml --limit-memory 10MB");
-    assert!(error.contains("allowed is 10MB (limits.memory)"), "{error}");
+    assert!(error.contains("limits.memory allows 10MB"), "{error}");
     let error = refused(&place, "run many.toml --limit-memory 10");
     assert!(error.contains("--limit-memory 10"), "{error}");
     let plain = place.ok("run tiny.toml --out plain --format csv");

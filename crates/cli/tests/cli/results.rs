@@ -129,7 +129,7 @@ fn transfers_that_go_missing_are_not_counted_as_none() {
     let said = place.refused(place.sojourn("report out"));
     assert_eq!(
         said,
-        "out/transfers/p000-r01.parquet: the file is missing; make its run again with: sojourn study fct.toml --out out; the \
+        "out/transfers/p000-r01.parquet: the file is missing; repeat this run with: sojourn study fct.toml --out out; the \
          other runs are kept"
     );
     // In a copy, what puts it right is done to the copy.
@@ -180,7 +180,9 @@ fn of_two_studies_at_once_in_a_directory_one_runs_and_the_other_says_why_not() {
         let (status, said) = &ends[1];
         assert_eq!(*status, Some(2), "{said}");
         assert!(
-            said.starts_with("sojourn: out: another run writes into this directory: process "),
+            said.starts_with(
+                "sojourn: out: another process is writing to this directory: process "
+            ),
             "{said}"
         );
         assert!(
@@ -277,7 +279,7 @@ fn a_rerun_gives_the_same_bits_or_names_the_first_file_that_differs() {
         assert_eq!(
             String::from_utf8(output.stdout).unwrap(),
             "out/queues/p001-r02.parquet: other bits; 2 of 68 files differ, this is the first\n\
-             1 run of this study is not in out: not compared\n"
+             1 run of this study is not in out and not compared\n"
         );
     }
     let said = place.refused(place.sojourn("rerun out --out ./out"));
@@ -399,7 +401,7 @@ fn an_interrupted_trace_leaves_nothing() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
         said.starts_with("sojourn: interrupted at simulated time ")
-            && said.ends_with("; the trace is not written\n"),
+            && said.ends_with("; no trace was written\n"),
         "{said}"
     );
     assert!(!partial.exists());
@@ -425,10 +427,7 @@ fn an_interrupted_study_keeps_its_runs_and_goes_on_to_the_same_bytes() {
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(
-        said.contains("the same command goes on from there"),
-        "{said}"
-    );
+    assert!(said.contains("repeat the command to continue"), "{said}");
     assert!(output.stdout.is_empty());
     let kept = place.files("out");
     assert!(!place.path("out/runs/p005-r04.parquet").exists());

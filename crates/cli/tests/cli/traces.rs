@@ -122,7 +122,7 @@ fn standard_input_is_read_plain_and_packed() {
     };
     let told = refused("trace analyse -", b"+ 0 1\n");
     assert!(
-        told.starts_with("standard input: no trace format"),
+        told.starts_with("standard input: unknown trace format"),
         "{told}"
     );
     let told = refused("trace analyse -", b"");
@@ -131,7 +131,7 @@ fn standard_input_is_read_plain_and_packed() {
         "{told}"
     );
     let told = refused("trace analyse - --receiver -", b"");
-    assert!(told.starts_with("--receiver -: standard input is the first capture already"));
+    assert!(told.starts_with("--receiver -: standard input is already the first capture"));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn what_is_wrong_is_told_and_lenient_goes_on() {
     assert_eq!(
         place.refused(place.sojourn("trace analyse cut.tr")),
         format!(
-            "cut.tr:{lines}: the last line has no end: the trace was cut off; with --lenient, it is left out"
+            "cut.tr:{lines}: the last line has no line end: the trace was cut off; use --lenient to skip it"
         )
     );
     let output = place
@@ -237,7 +237,10 @@ fn what_is_wrong_is_told_and_lenient_goes_on() {
         "{said}"
     );
     let refused = |line: &str| place.refused(place.sojourn(line));
-    assert!(refused("trace analyse lab.toml").starts_with("lab.toml: no trace format begins with"));
+    assert!(
+        refused("trace analyse lab.toml")
+            .starts_with("lab.toml: unknown trace format: the file begins with")
+    );
     assert!(refused("trace analyse run.tr --table flow").contains("did you mean \"flows\""));
     assert!(refused("trace analyse run.tr --rate 0-1=1").starts_with("--rate 0-1=1: "));
     assert!(refused("trace analyse run.tr --receiver run.tr").starts_with("--receiver: "));

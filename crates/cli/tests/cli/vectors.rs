@@ -181,7 +181,7 @@ fn decisions_alone_give_planted_errors_away() {
     let right = broken(&place, "codel.py", "right.py", &[silent]);
     let (status, said) = check(&place, &python(&right), &["--queue", "codel-rfc8289"]);
     assert_eq!(status, Some(0), "{said}");
-    assert!(said.contains("it tells no state"), "{said}");
+    assert!(said.contains("it reports no states"), "{said}");
     for change in PLANTED {
         let script = broken(&place, "codel.py", "wrong.py", &[silent, change]);
         let (status, said) = check(&place, &python(&script), &["--queue", "codel-rfc8289"]);
@@ -205,7 +205,7 @@ fn an_implementation_that_never_ends_is_stopped() {
     );
     assert_eq!(status, Some(2));
     assert!(
-        said.contains("it did not end within 1 s on codel-rfc8289; --timeout gives it more"),
+        said.contains("it did not end within 1 s on codel-rfc8289; raise the limit with --timeout"),
         "{said}"
     );
 }
@@ -227,7 +227,7 @@ fn an_implementation_that_says_nothing_or_supports_nothing_is_an_error() {
     let (status, said) = check(&place, "true", &["--queue", "codel-rfc8289"]);
     assert_eq!(status, Some(2));
     assert!(
-        said.starts_with("sojourn: --exec 'true': it answered nothing to codel-rfc8289 ("),
+        said.starts_with("sojourn: --exec 'true': it gave no answer to codel-rfc8289 ("),
         "{said}"
     );
     let (status, said) = check(&place, "echo unsupported", &["--queue", "codel-rfc8289"]);

@@ -257,13 +257,13 @@ pub(super) fn agree(
         && theirs != ours
     {
         let problem = format!(
-            "flows of RTP to one group are one session, and the timestamps of {} have {theirs} units in a second, not {ours}",
+            "all RTP flows to a group are one session, but the timestamps of {} have {theirs} units per second, not {ours}",
             first.name
         );
         return Err(LabError::new(LabErrorKind::Contradiction, problem)
             .in_file(&scenario.name)
             .key(format!("flows[{}].clock_rate", place.group))
-            .remedy("write clock_rate, or send media of another format to a group of its own"));
+            .remedy("set clock_rate to the same value, or send media of another format to a separate group"));
     }
     let of = |parts: &[(&'static str, sojourn_traffic::registry::Resolved)], key: &str| {
         let own = parts.iter().find(|(name, _)| *name == RTP);
@@ -276,13 +276,13 @@ pub(super) fn agree(
         let (theirs, ours) = (of(&first.parts, key), of(&built.parts, key));
         if theirs != ours {
             let problem = format!(
-                "flows of RTP to one group are one session, and {} has {key} = {theirs:?}, not {ours:?}",
+                "all RTP flows to a group are one session, but {} has {key} = {theirs:?}, not {ours:?}",
                 first.name
             );
             return Err(LabError::new(LabErrorKind::Contradiction, problem)
                 .in_file(&scenario.name)
                 .key(format!("flows[{}].{key}", place.group))
-                .remedy("write the same in both, or send to a group of its own"));
+                .remedy("set the same value in both, or send to a separate group"));
         }
     }
     Ok(())
@@ -322,13 +322,13 @@ pub(super) fn seat_session(
     let members = &mut compiled.network.groups[group].members;
     if members.iter().any(|member| member.agent.is_some()) {
         let problem = format!(
-            "the group {:?} has a session of its own already",
+            "the group {:?} already has a session of its own",
             compiled.groups[group].name
         );
         return Err(LabError::new(LabErrorKind::Contradiction, problem)
             .in_file(&scenario.name)
             .key(format!("flows[{}].to", place.group))
-            .remedy("send this one to a group of its own"));
+            .remedy("send this flow to a separate group"));
     }
     let mut agents = Vec::with_capacity(endpoints.len());
     for (agent, (member, info)) in endpoints

@@ -103,7 +103,7 @@ pub(super) fn apply_opportunities(
                 scenario,
                 &key("link"),
                 "the clock of ns-2 has no links that send at opportunities",
-                "leave out dialect = \"ns2\", or set run.ties = \"departures_first\"",
+                "remove dialect = \"ns2\", or set run.ties = \"departures_first\"",
             ));
         }
         let name = format!("link/{}/opportunities", given.link);
@@ -133,7 +133,7 @@ pub(super) fn apply_changes(scenario: &Resolved, compiled: &mut Compiled) -> Res
                     "{} sends at the opportunities of its schedule, not at a rate",
                     change.link
                 ),
-                "change its delay only, or leave out its [[opportunities]]",
+                "change only its delay, or remove its [[opportunities]]",
             ));
         }
         let (at, every) = (Time::ZERO + change.at, change.every);
@@ -181,10 +181,10 @@ pub(super) fn apply_changes(scenario: &Resolved, compiled: &mut Compiled) -> Res
         {
             let at = one.at.since(Time::ZERO);
             let link = &compiled.links[one.link].name;
-            let problem = format!("{link} changes twice at {at}");
+            let problem = format!("{link} has two changes of the same kind at {at}");
             return Err(LabError::new(LabErrorKind::Contradiction, problem)
                 .key("changes")
-                .remedy("let the two change at different times"));
+                .remedy("give the two changes different times"));
         }
     }
     Ok(())

@@ -44,7 +44,7 @@ pub(super) fn check_connected(
                 name(place.source),
                 name(place.sink)
             ),
-            "connect them with a link",
+            "add a link between them in [[links]]",
         ));
     }
     let apart = |link: &Link| {
@@ -56,11 +56,11 @@ pub(super) fn check_connected(
         Some((link, index)) => Err(unreachable(
             format!("links[{index}]"),
             format!(
-                "the graph is in pieces: nothing connects {:?} with {:?}",
+                "the graph is not connected: no path connects {:?} with {:?}",
                 link.from,
                 name(0)
             ),
-            "add a link between the two, or leave this one out",
+            "add a link between the two parts, or remove this one",
         )),
         None => Ok(()),
     }

@@ -44,7 +44,7 @@ pub fn control_expectation(
         (true, _) => "Rates and queue delay",
         (false, RENO) => "Congestion windows and queue delay",
         (false, _) => {
-            "Congestion windows, and queue delay beside that of two Reno flows through a DropTail"
+            "Congestion windows, and queue delay compared with that of two Reno flows through a DropTail"
         }
     };
     ControlExpectation {

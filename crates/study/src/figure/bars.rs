@@ -25,9 +25,9 @@ fn check(request: &mut Request<'_>) -> Result<()> {
             .error_on(
                 "y_scale",
                 LabErrorKind::Contradiction,
-                "bars start at zero, which a logarithmic axis does not have",
+                "bars start at zero, but a logarithmic axis has no zero",
             )
-            .remedy("write kind = \"points\", or a linear axis"));
+            .remedy("use kind = \"points\", or a linear y axis"));
     }
     Ok(())
 }

@@ -120,10 +120,10 @@ pub(super) fn remark_cut(figure: &mut Figure, cut: usize, what: &str) {
     let text = match cut {
         0 => return,
         1 => format!(
-            "One {what} reaches beyond the values that the quantity can have, and is drawn up to its bound."
+            "One {what} extends beyond the possible values of the quantity and is cut at the bound."
         ),
         n => format!(
-            "{n} {what}s reach beyond the values that the quantity can have, and are drawn up to its bound."
+            "{n} {what}s extend beyond the possible values of the quantity and are cut at the bound."
         ),
     };
     figure.thinned = Some(match figure.thinned.take() {

@@ -130,9 +130,7 @@ impl Request<'_> {
                     LabErrorKind::Contradiction,
                     format!("the level {label:?} of {:?} is not a number", factor.name),
                 )
-                .remedy(
-                    "give the factor a unit, or labels that are numbers, or leave x_scale out",
-                )),
+                .remedy("give the factor a unit, use labels that are numbers, or remove x_scale")),
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) const FORM: Form = Form {
 const MOST_LINES: usize = 8;
 
 fn check(request: &mut Request<'_>) -> Result<()> {
-    let remedy = "name what was recorded, such as y = \"backlog_packets\", and record it: [series] record = \"backlog\"";
+    let remedy = "name a recorded quantity, such as y = \"backlog_packets\", and record it: [series] record = \"backlog\"";
     request.required("y", &request.spec.y, remedy)?;
     request.of_one_point()
 }

@@ -115,9 +115,9 @@ impl std::str::FromStr for Shard {
         parsed.ok_or_else(|| {
             LabError::new(
                 LabErrorKind::BadValue,
-                format!("{text:?} is no part of a study"),
+                format!("{text:?} is not a part of a study"),
             )
-            .remedy("write the number of the part and the number of parts, such as 1/4")
+            .remedy("write the part's number and the number of parts, such as 1/4")
         })
     }
 }
@@ -299,11 +299,11 @@ fn interrupted(progress: &Progress, dir: Option<&ResultDir>) -> LabError {
     let (kept, remedy) = match dir {
         Some(dir) => (
             format!("{done} runs are kept in {}", dir.path().display()),
-            "the same command goes on from there",
+            "repeat the command to continue",
         ),
         None => (
             "nothing is kept".to_owned(),
-            "with a directory for the results, finished runs are kept and the same command goes on from there",
+            "use --out DIR to keep finished runs, so that the same command can continue",
         ),
     };
     let problem = format!("interrupted with {done} of {total} runs done; {kept}");

@@ -43,7 +43,7 @@ pub(super) fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
                 found.cloned().ok_or_else(|| {
                     let error = table.error_on("extends", LabErrorKind::UnknownName, "");
                     let names = all.iter().map(|other| other.info.name.as_str());
-                    unknown(&error, "experiment above this one", base, names)
+                    unknown(&error, "base experiment", base, names)
                 })?
             }
         };
@@ -64,25 +64,25 @@ pub(super) fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
 fn check_name(table: &TableRef<'_>, name: &str, all: &[Experiment]) -> Result<()> {
     let names = || all.iter().map(|other| other.info.name.as_str());
     if names().any(|other| other == name) {
-        let problem = format!("there is another experiment {name:?}");
+        let problem = format!("two experiments are named {name:?}");
         return Err(table
             .error_on("name", LabErrorKind::Contradiction, problem)
-            .remedy("give each experiment its own name"));
+            .remedy("give each experiment a different name"));
     }
     if name.chars().count() > MOST_LETTERS {
-        let problem = format!("{name:?} is too long: it is part of names of files");
+        let problem = format!("{name:?} is too long for file names");
         return Err(table
             .error_on("name", LabErrorKind::BadValue, problem)
             .remedy(format!(
-                "write at most {MOST_LETTERS} letters; what readers see goes into title"
+                "use at most {MOST_LETTERS} letters; put a longer text in title"
             )));
     }
     let of_files = |name: &str| id(&[name]);
     if let Some(other) = names().find(|other| of_files(other) == of_files(name)) {
-        let problem = format!("{name:?} and {other:?} give files of the same names");
+        let problem = format!("{name:?} and {other:?} would give files with the same names");
         return Err(table
             .error_on("name", LabErrorKind::Contradiction, problem)
-            .remedy("let them differ in letters a to z, or digits"));
+            .remedy("use names that differ in letters a to z, or in digits"));
     }
     Ok(())
 }
@@ -102,10 +102,10 @@ impl Experiment {
                 self.levels[position] = Arc::new(levels);
             }
             Some(_) => {
-                let problem = format!("there is another factor {:?}", info.name);
+                let problem = format!("two factors are named {:?}", info.name);
                 return Err(table
                     .error_on("name", LabErrorKind::Contradiction, problem)
-                    .remedy("give each factor its own name"));
+                    .remedy("give each factor a different name"));
             }
             None => {
                 self.info.factors.push(info);
@@ -132,11 +132,8 @@ fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Levels)> {
     let list = values.list("values = [\"codel\", \"drr\"]")?;
     if list.is_empty() {
         return Err(values
-            .error(
-                LabErrorKind::BadValue,
-                "a factor without values has no points",
-            )
-            .remedy("give one value or more"));
+            .error(LabErrorKind::BadValue, "the list of values is empty")
+            .remedy("give at least one value"));
     }
     let mut labels = Vec::new();
     let mut levels = Vec::new();
@@ -152,9 +149,9 @@ fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Levels)> {
             return Err(values
                 .error(
                     LabErrorKind::Contradiction,
-                    format!("two levels are called {label:?}"),
+                    format!("two levels have the label {label:?}"),
                 )
-                .remedy("tell them apart with labels = [...]"));
+                .remedy("give them different labels with labels = [...]"));
         }
     }
     let info = FactorInfo {
@@ -174,11 +171,9 @@ fn check_factor_name(table: &TableRef<'_>, name: &str) -> Result<()> {
             .error_on(
                 "name",
                 LabErrorKind::BadValue,
-                format!("{name:?} cannot be the name of a factor"),
+                format!("{name:?} is not a valid name of a factor"),
             )
-            .remedy(
-                "write a letter, then letters, digits and _; what readers see goes into title",
-            ));
+            .remedy("use a letter, then letters, digits and _; put other text in title"));
     }
     Ok(())
 }
@@ -217,7 +212,7 @@ fn labels_of(
             let problem = format!("{} labels for {} values", given.len(), list.len());
             return Err(table
                 .error_on("labels", LabErrorKind::Contradiction, problem)
-                .remedy("give one label per value"));
+                .remedy("give exactly one label per value"));
         }
         return Ok(given.into_iter().map(|(label, _)| label).collect());
     }

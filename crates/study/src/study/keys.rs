@@ -45,7 +45,7 @@ params! {
         /// Unit of its labels.
         unit: Option<String> = "none", source "Sojourn's choice";
         /// Path that the factor sets, such as topology.rate. Separate several paths by commas.
-        path: Option<String> = "none", source "each value has a set of its own";
+        path: Option<String> = "none", source "none: each value has its own set";
         /// Compare the factor's levels with each other. Differences are computed per replication.
         compare: bool = "false", source "Sojourn's choice";
     }
@@ -80,7 +80,7 @@ params! {
         /// Name of the output files: lower-case letters, digits, - and _, at most 100 characters.
         id: String = "", source "required";
         /// Heading.
-        title: Option<String> = "none", source "what is on its y axis";
+        title: Option<String> = "none", source "the quantity on its y axis";
         /// Text below the heading, in Markdown.
         caption: String = "", source "Sojourn's choice";
         /// Kind of figure.
@@ -88,15 +88,15 @@ params! {
         /// The experiment.
         experiment: Option<String> = "none", source "the first";
         /// The factor on the x axis. For a scatter or an ellipse, a metric.
-        x: Option<String> = "none", source "the first factor that nothing else takes";
+        x: Option<String> = "none", source "the first factor not used elsewhere in the figure";
         /// The metric on the y axis. For a cdf: sojourn_s, delay_s, fct_s, slowdown or page_load_s. For sizes:
         /// slowdown_p99 or another metric of flow completion times. For time: the recorded quantity, such as
         /// backlog_packets.
-        y: Option<String> = "none", source "sojourn_s_mean; of a range none";
+        y: Option<String> = "none", source "sojourn_s_mean; none for a range";
         /// For a range, the metric at its low end.
-        y_low: Option<String> = "none", source "required of a range";
+        y_low: Option<String> = "none", source "required for a range";
         /// For a range, the metric at its high end.
-        y_high: Option<String> = "none", source "required of a range";
+        y_high: Option<String> = "none", source "required for a range";
         /// The factor shown by colour.
         series: Option<String> = "none", source "the factor under comparison";
         /// The factor with one panel per level.

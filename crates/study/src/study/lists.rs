@@ -31,9 +31,9 @@ pub(super) fn unique_ids<'a>(
                 .error_on(
                     "id",
                     LabErrorKind::Contradiction,
-                    format!("there is another {key} {id:?}"),
+                    format!("two of [[{key}]] have the id {id:?}"),
                 )
-                .remedy("give each its own id"));
+                .remedy("give each a different id"));
         }
         seen.push(id);
     }

@@ -53,10 +53,13 @@ fn parse(text: &str, file: &str, known: Known<'_>) -> Result<Vec<Published>> {
         .from_reader(text.as_bytes());
     let broken = |error: &csv::Error| {
         let place = error.position().map_or(Place::Unplaced, |p| line(p.line()));
-        LabError::new(LabErrorKind::Syntax, format!("this is no table: {error}"))
-            .in_file(file)
-            .at(&place)
-            .remedy("write one row per line, with as many values as there are columns")
+        LabError::new(
+            LabErrorKind::Syntax,
+            format!("this is not a CSV table: {error}"),
+        )
+        .in_file(file)
+        .at(&place)
+        .remedy("write one row per line, with one value per column")
     };
     let headers = reader.headers().map_err(|error| broken(&error))?.clone();
     let factors: Vec<&str> = known
@@ -124,9 +127,7 @@ impl Row<'_> {
                     LabErrorKind::BadValue,
                     format!("{text:?} is not a number"),
                 )
-                .remedy(
-                    "write digits with an optional decimal point; the unit has its own column",
-                )),
+                .remedy("write a number such as 12.5; the unit goes in the column unit")),
         }
     }
 
@@ -156,8 +157,8 @@ impl Row<'_> {
                 note: None,
                 ..
             } => Err(self
-                .error("value", LabErrorKind::MissingKey, "this row says nothing")
-                .remedy("give a value, or low and high")),
+                .error("value", LabErrorKind::MissingKey, "this row has no value")
+                .remedy("fill in value, or low and high")),
             published => Ok(published),
         }
     }
@@ -238,7 +239,7 @@ impl Row<'_> {
             self.error(
                 "unit",
                 LabErrorKind::BadValue,
-                format!("{unit:?} is no unit of {}", asked.metric.name),
+                format!("{unit:?} is not a unit of {}", asked.metric.name),
             )
             .allowed("units", asked.unit().names())
         })
@@ -306,12 +307,12 @@ mod tests {
         );
         assert_eq!(
             error("rate,metric,value,unit\n2,sojourn_s_mean,1,Mbps\n"),
-            "published.csv:2: unit: \"Mbps\" is no unit of sojourn_s_mean (units: s, ms, us, ns, min)"
+            "published.csv:2: unit: \"Mbps\" is not a unit of sojourn_s_mean (units: s, ms, us, ns, min)"
         );
         assert_eq!(
             error("rate,metric,value\n2,sojourn_s_mean,1\n2,sojourn_s_mean,x\n"),
-            "published.csv:3: value: \"x\" is not a number; write digits with an optional decimal point; the unit has its own \
-             column"
+            "published.csv:3: value: \"x\" is not a number; write a number such as 12.5; the unit goes in the \
+             column unit"
         );
     }
 }

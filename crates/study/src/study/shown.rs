@@ -59,7 +59,7 @@ impl Study {
             return Err(table
                 .error(
                     LabErrorKind::MissingKey,
-                    format!("the factor {name:?} is neither in rows nor in columns"),
+                    format!("the factor {name:?} is in neither rows nor columns"),
                 )
                 .remedy(format!(
                     "add it to one of them, or choose a level: where = {{ {name} = \"...\" }}"
@@ -70,7 +70,7 @@ impl Study {
                 .error_on(
                     "columns",
                     LabErrorKind::Contradiction,
-                    format!("the factor {name:?} is in rows and in columns"),
+                    format!("the factor {name:?} is in both rows and columns"),
                 )
                 .remedy("keep one of them"));
         }

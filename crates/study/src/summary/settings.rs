@@ -35,7 +35,7 @@ pub(super) fn paragraphs(results: &ResultSet) -> Vec<String> {
         (1, runs) if random => {
             format!("One point, {runs} runs that differ only in their random draws.")
         }
-        (1, runs) => format!("One point, {runs} runs that came out the same."),
+        (1, runs) => format!("One point, {runs} runs with the same results."),
         (points, runs) => format!("{points} points, {runs} runs."),
     };
     if random && runs > points {

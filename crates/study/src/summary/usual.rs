@@ -82,7 +82,7 @@ impl Usual<'_> {
 
     fn distributions(&mut self) {
         let cdf = |name: &str, title: &str, y: &str, what: &str| FigureSpec {
-            caption: format!("Share of the {what} no longer, over all replications."),
+            caption: format!("Share of the {what} at most this long, over all replications."),
             y: Some(y.to_owned()),
             ..self.figure(name, title, FigureKind::Cdf)
         };

@@ -56,7 +56,7 @@ fn changes_that_meet_later_are_refused_with_the_time() {
     let error = run::run(&scenario(&overloaded(&meet)), 0).expect_err("both at 7 s");
     assert_eq!(
         error.to_string(),
-        "changes: left-right changes twice at 7s; let the two change at different times"
+        "changes: left-right has two changes of the same kind at 7s; give the two changes different times"
     );
 }
 

@@ -256,7 +256,7 @@ fn mistakes_name_the_key_what_is_allowed_and_the_remedy() {
         pieces,
         &format!("{GROUP}{MEMBERS}"),
         FLOW,
-        "the graph is in pieces",
+        "the graph is not connected",
     );
     let dumbbell = "flows = [\"cbr 1Mbps\"]\n[[groups]]\nname = \"news\"\n";
     assert!(self::refused(dumbbell).contains("groups need nodes with names of their own"));

@@ -302,7 +302,7 @@ fn parts_write_side_by_side_and_fresh_is_refused_beside_others() {
     fs::write(&leftover, "being written").expect("written");
     let second = part(2, false).expect("beside the first");
     let error = part(3, true).expect_err("others write").to_string();
-    assert!(error.contains("leave --fresh out"), "{error}");
+    assert!(error.contains("remove --fresh"), "{error}");
     let error = part(2, false).expect_err("twice").to_string();
     assert!(error.contains("(part 2/3)"), "{error}");
     assert!(second.has_run(0, 0));
@@ -322,7 +322,7 @@ fn results_with_runs_missing_are_not_read_as_whole() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: 3 of 4 runs are missing, the first is p000-r01; finish it with: sojourn study study.toml",
+            "{}: 3 of 4 runs are missing; the first one is p000-r01; finish it with: sojourn study study.toml",
             temp.path().display()
         )
     );
@@ -381,7 +381,7 @@ fn results_of_another_version_are_refused() {
         .expect_err("another version")
         .to_string();
     assert!(
-        error.contains("these results are of Sojourn 0.0.1"),
+        error.contains("Sojourn 0.0.1 wrote these results"),
         "{error}"
     );
     fs::write(

@@ -320,12 +320,12 @@ fn what_needs_one_receiver_or_one_session_is_refused_with_the_remedy() {
     refused(&flow("s", "feedback = \"50ms\"\n"), "send to a node");
     refused(
         &(flow("s", "") + &flow("t", "bandwidth = \"1Mbps\"\n")),
-        "flows[1].bandwidth: flows of RTP to one group are one session, and rtp-1 has bandwidth = \"80kbps\", not \"1Mbps\"",
+        "flows[1].bandwidth: all RTP flows to a group are one session, but rtp-1 has bandwidth = \"80kbps\", not \"1Mbps\"",
     );
     refused(
         &(flow("s", "") + &flow("t", video)),
-        "timestamps of rtp-1 have 8000 units in a second, not 90000",
+        "timestamps of rtp-1 have 8000 units per second, not 90000",
     );
     let srm = "[[flows]]\nkind = \"srm\"\nsource = \"(cbr rate=100kbps size=100B)\"\nfrom = \"t\"\nto = \"call\"\n";
-    refused(&(flow("s", "") + srm), "has a session of its own already");
+    refused(&(flow("s", "") + srm), "already has a session of its own");
 }

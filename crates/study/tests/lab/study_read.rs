@@ -202,15 +202,15 @@ fn mistakes_in_factors_are_told_with_their_line() {
     );
     assert_eq!(
         factor("path = \"topology.rate\"\nvalues = []"),
-        "study.toml:7: experiment[0].factor[0].values: a factor without values has no points; give one value or more"
+        "study.toml:7: experiment[0].factor[0].values: the list of values is empty; give at least one value"
     );
     assert_eq!(
         factor("path = \"topology.rate\"\nvalues = [\"1Mbps\", \"1Mbps\"]"),
-        "study.toml:7: experiment[0].factor[0].values: two levels are called \"1Mbps\"; tell them apart with labels = [...]"
+        "study.toml:7: experiment[0].factor[0].values: two levels have the label \"1Mbps\"; give them different labels with labels = [...]"
     );
     assert_eq!(
         factor("path = \"topology.rate\"\nvalues = [\"1Mbps\"]\nlabels = [\"a\", \"b\"]"),
-        "study.toml:8: experiment[0].factor[0].labels: 2 labels for 1 values; give one label per value"
+        "study.toml:8: experiment[0].factor[0].labels: 2 labels for 1 values; give exactly one label per value"
     );
     assert_eq!(
         factor("values = [\"1Mbps\"]"),
@@ -228,11 +228,11 @@ fn mistakes_in_factors_are_told_with_their_line() {
 fn mistakes_in_experiments_are_told_with_what_there_is() {
     assert_eq!(
         error("[[experiment]]\nname = \"a\"\n[[experiment]]\nname = \"b\"\nextends = \"c\"\n"),
-        "study.toml:5: experiment[1].extends: there is no experiment above this one \"c\" (there are: a)"
+        "study.toml:5: experiment[1].extends: there is no base experiment \"c\" (there are: a)"
     );
     assert_eq!(
         error("[[experiment]]\nname = \"a\"\n[[experiment]]\nname = \"a\"\n"),
-        "study.toml:4: experiment[1].name: there is another experiment \"a\"; give each experiment its own name"
+        "study.toml:4: experiment[1].name: two experiments are named \"a\"; give each experiment a different name"
     );
     assert_eq!(
         error("[studdy]\ntitle = \"x\"\n"),
@@ -258,7 +258,7 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
         with("[[table]]\nid = \"t\"\nrows = [\"rate\"]\nmetrics = [\"jain_index\"]"),
         at(
             0,
-            "table[0]: the factor \"queue\" is neither in rows nor in columns; add it to one of them, or choose a level: where = \
+            "table[0]: the factor \"queue\" is in neither rows nor columns; add it to one of them, or choose a level: where = \
              { queue = \"...\" }"
         )
     );
@@ -301,8 +301,8 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
         with("[[figure]]\nid = \"f\"\nexperiment = \"equal\"\nx = \"rate\"\nx_scale = \"log\""),
         at(
             4,
-            "figure[0].x_scale: the level \"slow\" of \"rate\" is not a number; give the factor a unit, or labels that are \
-             numbers, or leave x_scale out"
+            "figure[0].x_scale: the level \"slow\" of \"rate\" is not a number; give the factor a unit, use labels that are \
+             numbers, or remove x_scale"
         )
     );
     assert_eq!(
@@ -311,7 +311,7 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
         ),
         at(
             6,
-            "figure[0].y_scale: bars start at zero, which a logarithmic axis does not have; write kind = \"points\", or a linear axis"
+            "figure[0].y_scale: bars start at zero, but a logarithmic axis has no zero; use kind = \"points\", or a linear y axis"
         )
     );
     assert_eq!(
@@ -325,7 +325,7 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
         with("[[figure]]\nid = \"f\"\n[[figure]]\nid = \"f\"\n"),
         at(
             3,
-            "figure[1].id: there is another figure \"f\"; give each its own id"
+            "figure[1].id: two of [[figure]] have the id \"f\"; give each a different id"
         )
     );
 }

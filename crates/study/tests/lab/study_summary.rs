@@ -747,12 +747,12 @@ fn no_interval_or_ellipse_of_a_figure_reaches_values_that_its_metric_cannot_have
             }
         }
         let said = figure.thinned.as_deref().unwrap_or_default();
-        cut += usize::from(said.contains("drawn up to its bound"));
+        cut += usize::from(said.contains("cut at the bound"));
         ellipses += usize::from(said.contains("ellipse"));
         if figure.kind == Kind::Points && remarked {
             let ends_there = |row: &BTreeMap<String, Value>| row["low"] == row["y"];
             assert!(
-                said.contains("drawn up to its bound") || figure.rows.iter().any(ends_there),
+                said.contains("cut at the bound") || figure.rows.iter().any(ends_there),
                 "{}: {said}",
                 metric.name
             );

@@ -39,7 +39,7 @@ fn a_time_in_which_a_trace_has_nothing_is_an_error() {
                 .unwrap_err()
                 .to_string();
             assert!(told.starts_with("t: the trace has no "), "{told}");
-            assert!(told.ends_with("; choose another time"), "{told}");
+            assert!(told.ends_with("; change --from or --to"), "{told}");
         }
     }
 }

@@ -386,7 +386,7 @@ fn a_horizon_below_the_delay_of_the_path_is_refused_and_counts_nothing_twice() {
     let error = with(Span::from_us(1)).unwrap_err().to_string();
     assert!(error.contains("--horizon 1us"), "{error}");
     assert!(error.contains("counted twice"), "{error}");
-    assert!(error.contains("choose a longer one"), "{error}");
+    assert!(error.contains("choose a horizon above"), "{error}");
 }
 
 #[test]

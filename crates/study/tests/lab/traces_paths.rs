@@ -158,7 +158,7 @@ fn equal_packets_have_delays_where_none_is_lost_and_none_where_some_are() {
     let paths = analysis.table("paths").unwrap();
     assert_eq!(count(paths, "untold_packets"), 180);
     assert!(
-        analysis.remarks[0].contains("is not known"),
+        analysis.remarks[0].contains("cannot be matched"),
         "{:?}",
         analysis.remarks
     );

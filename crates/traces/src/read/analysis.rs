@@ -81,6 +81,6 @@ pub(super) fn nothing(name: &str, what: &str, options: &Options) -> LabError {
         LabErrorKind::BadValue,
         format!("the trace has no {what}{window}"),
     )
-    .remedy("choose another time")
+    .remedy("change --from or --to")
     .in_file(name)
 }

@@ -43,8 +43,8 @@ fn run<G: Grammar>(mut reader: Events<G>, format: Format, options: &Options) -> 
     let input = reader.into_input();
     if !any && input.skipped() == 0 {
         let fault = Fault {
-            problem: "the trace ends, and has no event of a packet".to_owned(),
-            remedy: "was it written to its end, and flushed?",
+            problem: "the trace has no packet events".to_owned(),
+            remedy: "check that the program that wrote it ended normally and flushed the file",
         };
         return Err(input.fault(&fault, At::Line(input.lines())));
     }

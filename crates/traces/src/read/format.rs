@@ -158,13 +158,15 @@ pub fn find(head: &[u8]) -> Result<Format, Fault> {
     }
     if head.starts_with(b"PAR1") {
         return Err(Fault {
-            problem: "this is a Parquet file, which no analysis reads".to_owned(),
-            remedy: "write the run with --trace ns2-exact or pcapng",
+            problem: "this is a Parquet file, which cannot be analysed".to_owned(),
+            remedy: "write the trace with --trace ns2-exact or --trace pcapng",
         });
     }
     if let Some((_, program, remedy)) = PACKED.iter().find(|(magic, ..)| head.starts_with(magic)) {
         return Err(Fault {
-            problem: format!("this is compressed by {program}; read are gzip and plain files"),
+            problem: format!(
+                "this file is compressed with {program}; only gzip and plain files can be read"
+            ),
             remedy,
         });
     }
@@ -188,10 +190,10 @@ pub fn find(head: &[u8]) -> Result<Format, Fault> {
     }
     Err(Fault {
         problem: format!(
-            "no trace format begins with {}",
+            "unknown trace format: the file begins with {}",
             excerpt(seen.unwrap_or(head))
         ),
-        remedy: "say which it is with --trace-format, if it is one of them",
+        remedy: "if it is one of these formats, name it with --trace-format",
     })
 }
 
@@ -199,7 +201,7 @@ pub fn find(head: &[u8]) -> Result<Format, Fault> {
 fn foreign(fields: &[&[u8]]) -> Option<&'static str> {
     let letter = fields[0].len() == 1;
     if letter && fields[1] == b"-t" {
-        return Some("this is a trace for nam, or one of ns-2's new wireless format");
+        return Some("this is a nam trace, or an ns-2 trace in the new wireless format");
     }
     (letter && fields[2].starts_with(b"_")).then_some("this is a wireless trace of ns-2")
 }

@@ -50,7 +50,7 @@ impl Given<'_> {
         };
         let length = |name: &str, given: Option<&str>, default: Span| match span(name, given)? {
             Some(span) if span.is_zero() => {
-                let problem = "it needs to be longer than nothing";
+                let problem = "it must be longer than zero";
                 Err(bad(name, given.unwrap_or_default(), problem.to_owned()))
             }
             found => Ok(found.unwrap_or(default)),
@@ -63,7 +63,7 @@ impl Given<'_> {
             && start >= end
         {
             let problem = format!(
-                "it is not behind {} {}",
+                "it must be after {} {}",
                 called("from"),
                 self.from.unwrap_or_default()
             );
@@ -109,7 +109,7 @@ fn rate(given: &str) -> std::result::Result<(String, Rate), (String, Option<&'st
         .parse()
         .map_err(|error: sojourn_units::UnitError| (error.to_string(), None))?;
     match parsed.is_zero() {
-        true => Err(("a link needs a rate above zero".to_owned(), None)),
+        true => Err(("a rate must be above zero".to_owned(), None)),
         false => Ok((link.trim().to_owned(), parsed)),
     }
 }
@@ -119,10 +119,13 @@ fn tunnels(given: &str, option: &str) -> Result<Tunnels> {
     let found = all.iter().find(|(name, _)| *name == given);
     found.map(|(_, tunnels)| *tunnels).ok_or_else(|| {
         let names = all.map(|(name, _)| name);
-        LabError::new(LabErrorKind::UnknownName, format!("{given:?} is not known"))
-            .in_file(option)
-            .nearest(sojourn_units::nearest(given, names))
-            .allowed("values", names.join(", "))
+        LabError::new(
+            LabErrorKind::UnknownName,
+            format!("unknown value {given:?}"),
+        )
+        .in_file(option)
+        .nearest(sojourn_units::nearest(given, names))
+        .allowed("values", names.join(", "))
     })
 }
 
@@ -148,7 +151,7 @@ mod tests {
                     step: Some("0s"),
                     ..base
                 },
-                "longer than nothing",
+                "longer than zero",
             ),
             (
                 Given {
@@ -163,7 +166,7 @@ mod tests {
                     to: Some("1s"),
                     ..base
                 },
-                "--to 1s: it is not behind --from 2s",
+                "--to 1s: it must be after --from 2s",
             ),
             (
                 Given {

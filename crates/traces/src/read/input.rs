@@ -128,11 +128,13 @@ impl Input {
         if input.end == 0 {
             let problem = match input.skipped.count {
                 0 => "the trace is empty",
-                _ => "the compressed data are damaged or cut off, and nothing can be read of them",
+                _ => "the compressed data is damaged or cut off, and nothing can be read",
             };
             return Err(LabError::new(LabErrorKind::Syntax, problem)
                 .in_file(name)
-                .remedy("was it written to its end, and flushed?"));
+                .remedy(
+                    "check that the program that wrote it ended normally and flushed the file",
+                ));
         }
         Ok(input)
     }
@@ -193,9 +195,9 @@ impl Input {
                     let fault = match self.gzip {
                         true => Fault {
                             problem: format!(
-                                "the compressed data are damaged or cut off behind byte {at} of their content: {error}"
+                                "the compressed data is damaged or cut off after {at} bytes of content: {error}"
                             ),
-                            remedy: "with --lenient, what comes before is analysed",
+                            remedy: "use --lenient to analyse everything before it",
                         },
                         false => return Err(unreadable(&self.name, &error)),
                     };
@@ -241,8 +243,8 @@ impl Input {
             if self.ended {
                 if searched > 0 {
                     let fault = Fault {
-                        problem: "the last line has no end: the trace was cut off".to_owned(),
-                        remedy: "with --lenient, it is left out",
+                        problem: "the last line has no line end: the trace was cut off".to_owned(),
+                        remedy: "use --lenient to skip it",
                     };
                     self.start = self.end;
                     self.skip_or(&fault, At::Line(self.line + 1))?;

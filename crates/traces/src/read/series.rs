@@ -131,7 +131,7 @@ impl Series {
         if self.rows.len() > MOST_ROWS {
             return Err(LabError::new(
                 LabErrorKind::BadValue,
-                format!("the time series would have more than {MOST_ROWS} rows"),
+                format!("with this step, the time series would have more than {MOST_ROWS} rows"),
             )
             .in_file(&format!("--step {}", self.step))
             .remedy("choose a longer step"));

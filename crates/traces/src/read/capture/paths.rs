@@ -343,12 +343,11 @@ impl Paths {
         let horizon = self.horizon;
         if late > 0 && late * CHANCE >= self.matched {
             let problem = format!(
-                "{late} packets are in both captures and took longer than that, the longest {longest}; each would be counted twice, \
-                 as lost and as never sent"
+                "{late} packets in both captures took longer than the horizon, the slowest {longest}; each would count twice, as lost and as never sent"
             );
             return Err(LabError::new(LabErrorKind::Contradiction, problem)
                 .in_file(&format!("--horizon {horizon}"))
-                .remedy("choose a longer one; clocks that differ add to the time"));
+                .remedy("choose a longer horizon; a difference of the clocks adds to the delay"));
         }
         let [Some(of_first), Some(of_second)] = self.extent else {
             return Ok(());
@@ -373,17 +372,19 @@ impl Paths {
             )
         };
         let problem = format!(
-            "it has no packet in common with {first}: it has {}; {first} has {}",
+            "it has no packet in common with {first}. It has {}; {first} has {}",
             has(1),
             has(0)
         );
         let remedy = match shared.count() {
-            0 => "give a capture of the same traffic; addresses and ports have to be the same in both".to_owned(),
+            0 => "use a capture of the same traffic, with the same addresses and ports".to_owned(),
             shared => {
-                let apart = of_second.0.saturating_since(of_first.0).max(of_first.0.saturating_since(of_second.0));
+                let apart = of_second
+                    .0
+                    .saturating_since(of_first.0)
+                    .max(of_first.0.saturating_since(of_second.0));
                 format!(
-                    "{shared} directions are in both, and no packet within {horizon}; their first packets are {apart} apart: if the clocks \
-                     differ by that, a longer --horizon matches them"
+                    "{shared} directions are in both captures, but with no packet within {horizon}. Their first packets are {apart} apart: if the clocks differ by that, use a longer --horizon"
                 )
             }
         };
@@ -397,9 +398,7 @@ impl Paths {
         let untold: u64 = self.ways.iter().flat_map(|way| way.untold).sum();
         (untold > 0).then(|| {
             format!(
-                "--receiver {second}: {untold} of {} packets in both captures are equal to others of their direction, and some of these did not \
-                 arrive: which of them did is not known, and they have no delay; identifications in IPv4, timestamps in TCP or more bytes of \
-                 each packet would tell them apart",
+                "--receiver {second}: {untold} of {} packets in both captures are identical to other packets of their direction, and some of these did not arrive. They have no delay, because they cannot be matched. IPv4 identifications, TCP timestamps or more bytes per packet would distinguish them",
                 self.matched
             )
         })

@@ -106,7 +106,7 @@ impl Source {
                     return Ok(Some((passing, packet)));
                 }
                 (Standing::Fits, None) => {
-                    Fault::new("the time of a packet is months from that of the first")
+                    Fault::new("the time of a packet is months away from that of the first packet")
                 }
                 (Standing::Behind(last), _) => backwards(record.time, last),
                 (Standing::Ahead(next), _) => ahead(record.time, next),
@@ -140,7 +140,7 @@ impl Source {
             problem: format!(
                 "packets of link type {link_type} cannot be read (allowed: {LINK_TYPES})"
             ),
-            remedy: "with --lenient, they are counted and left out",
+            remedy: "use --lenient to count and skip them",
         };
         match self.capture.lenient() {
             true => Ok(()),
@@ -168,8 +168,8 @@ impl Source {
             return Ok(());
         }
         let fault = Fault {
-            problem: "the capture ends, and has no packet".to_owned(),
-            remedy: "was it closed before anything passed, or does its filter let nothing pass?",
+            problem: "the capture has no packets".to_owned(),
+            remedy: "check the capture filter, and that packets passed while it ran",
         };
         Err(self.capture.fault(&fault, self.capture.position()))
     }

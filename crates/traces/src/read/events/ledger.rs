@@ -175,12 +175,12 @@ impl Ledger {
             _ => "in a queue",
         };
         let problem = format!(
-            "a packet{flow} was {at} from {since} to {}, longer than that; it would be counted twice, as lost and as sent anew",
+            "a packet{flow} was {at} from {since} to {}, which is longer than the horizon; it would count twice, as lost and as sent again",
             event.time
         );
         LabError::new(LabErrorKind::Contradiction, problem)
             .in_file(&format!("--horizon {}", self.horizon))
-            .remedy("choose a longer one, above the longest delay of the path")
+            .remedy("choose a horizon above the longest delay of the path")
     }
 
     fn enqueue(&mut self, event: &Event, names: &Names, counted: bool) {

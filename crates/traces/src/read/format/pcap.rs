@@ -133,13 +133,13 @@ impl Capture {
         let found = head.len();
         let Ok((_, header)) = parse_pcap_header(head) else {
             let problem = match found < FILE_HEADER {
-                true => format!("the file header has {FILE_HEADER} bytes, here are {found}"),
-                false => "this is no header of a pcap file".to_owned(),
+                true => format!("the file header must have {FILE_HEADER} bytes, but has {found}"),
+                false => "this is not a pcap file header".to_owned(),
             };
             return Err(self.input.fault(&Fault::new(problem), At::Byte(0)));
         };
         if header.version_major != 2 {
-            let problem = format!("pcap version {} is not known, only 2", header.version_major);
+            let problem = format!("pcap version {} is not supported, only version 2 is", header.version_major);
             return Err(self.input.fault(&Fault::new(problem), At::Byte(0)));
         }
         self.pcap_header(&header);
@@ -246,7 +246,7 @@ impl Capture {
     fn lost<T>(&mut self, problem: String) -> Result<Option<T>> {
         let fault = Fault {
             problem,
-            remedy: "with --lenient, what comes before is analysed",
+            remedy: "use --lenient to analyse everything before it",
         };
         let here = self.input.here();
         self.input.skip_or(&fault, here)?;
@@ -265,7 +265,7 @@ impl Capture {
         }
         if found < header {
             return self.lost(format!(
-                "a record's header has {header} bytes, here are {found}: the capture was cut off"
+                "a record header must have {header} bytes, but only {found} are left: the capture was cut off"
             ));
         }
         let big = self.big_endian;
@@ -276,13 +276,13 @@ impl Capture {
         let size = usize::try_from(captured).unwrap_or(usize::MAX);
         if size > LONGEST {
             return self.lost(format!(
-                "a record claims {captured} bytes, allowed are {LONGEST}"
+                "a record declares {captured} bytes, at most {LONGEST} are allowed"
             ));
         }
         let found = self.input.fill(header + size)?;
         if found < header + size {
             return self.lost(format!(
-                "a record has {size} bytes, here are {}: the capture was cut off",
+                "a record declares {size} bytes, but only {} are left: the capture was cut off",
                 found - header
             ));
         }
@@ -339,7 +339,7 @@ impl Capture {
         }
         if found < SHORTEST {
             return self.lost(format!(
-                "a block has at least {SHORTEST} bytes, here are {found}: the capture was cut off"
+                "a block has at least {SHORTEST} bytes, but only {found} are left: the capture was cut off"
             ));
         }
         let head = self.input.ahead(SHORTEST);
@@ -359,18 +359,18 @@ impl Capture {
         let length = number(self.input.ahead(8), 4, self.big_endian);
         let size = usize::try_from(length).unwrap_or(usize::MAX);
         if !(SHORTEST..=LONGEST).contains(&size) || size % 4 != 0 {
-            return self.lost(format!("a block claims {length} bytes, allowed are multiples of 4 from {SHORTEST} to {LONGEST}"));
+            return self.lost(format!("a block declares {length} bytes; allowed are multiples of 4 from {SHORTEST} to {LONGEST}"));
         }
         let found = self.input.fill(size)?;
         if found < size {
             return self.lost(format!(
-                "a block has {size} bytes, here are {found}: the capture was cut off"
+                "a block declares {size} bytes, but only {found} are left: the capture was cut off"
             ));
         }
         let trailer = number(self.input.ahead(size), size - 4, self.big_endian);
         if trailer != length {
             return self.lost(format!(
-                "a block has {length} bytes by its beginning and {trailer} by its end"
+                "a block declares {length} bytes at its start and {trailer} at its end"
             ));
         }
         Ok(Some(size))
@@ -417,7 +417,7 @@ fn checked(time: Option<u128>, captured: u32, length: u32) -> std::result::Resul
             "{captured} bytes were captured of a packet of {length}"
         )));
     }
-    time.ok_or_else(|| Fault::new("the time of a packet is no time"))
+    time.ok_or_else(|| Fault::new("a packet has an invalid time"))
 }
 
 enum Read {
@@ -438,7 +438,7 @@ fn read(
         Block::InterfaceDescription(description) => {
             if interfaces.len() >= MOST_INTERFACES {
                 return Err(Fault::new(format!(
-                    "there are more than {MOST_INTERFACES} interfaces"
+                    "more than {MOST_INTERFACES} interfaces"
                 )));
             }
             interfaces.push(described(description, big_endian)?);
@@ -464,7 +464,7 @@ fn read(
         }
         Block::SimplePacket(_) => Err(Fault {
             problem: "a simple packet block has no time".to_owned(),
-            remedy: "with --lenient, it is left out",
+            remedy: "use --lenient to skip it",
         }),
         Block::InterfaceStatistics(statistics) => {
             let at = interface_place(statistics.if_id, first, interfaces)?;
@@ -509,7 +509,7 @@ fn interface_place(
         .saturating_add(first);
     (place < interfaces.len())
         .then_some(place)
-        .ok_or_else(|| Fault::new(format!("interface {id} has no description before")))
+        .ok_or_else(|| Fault::new(format!("interface {id} is used before its description")))
 }
 
 /// What was captured of a packet.
@@ -517,7 +517,7 @@ fn captured<'a>(packet: &EnhancedPacketBlock<'a>) -> std::result::Result<&'a [u8
     let captured = usize::try_from(packet.caplen).unwrap_or(usize::MAX);
     packet.data.get(..captured).ok_or_else(|| {
         Fault::new(format!(
-            "a packet claims {captured} bytes, its block has {}",
+            "a packet declares {captured} bytes, but its block has only {}",
             packet.data.len()
         ))
     })
