@@ -1,12 +1,13 @@
 //! BBR, version 1: sends at the bottleneck's rate, measured, with a window of two bandwidth-delay products.
 //!
-//! Sources: Cardwell et al. 2016 (BBR), draft-cardwell-iccrg-bbr-congestion-control-00, tcp_bbr.c of Linux 6.1 for what the paper
-//! leaves open (rounding of the window, aggregation, recovery, where what is held back by pacing counts); that file was read.
+//! Sources: Cardwell et al. 2016 (BBR), draft-cardwell-iccrg-bbr-congestion-control-00, and tcp_bbr.c of Linux 6.1 for
+//! details that the paper leaves open (rounding of the window, aggregation, recovery, accounting of data held back by
+//! pacing); that file was read.
 //!
-//! Deviations: the phase in which a cycle begins is drawn from the time at which it does. Acknowledgements that were delayed count as
-//! samples of the round-trip time. Over QUIC, a window of one packet after losses counts as two (RFC 9002 section 7.2), and the window in
-//! ProbeRTT as two packets beside what was in flight when the probe timer last fired: what a pause of the link has lost there does not silence
-//! the sender.
+//! Deviations: the initial phase of a cycle is derived from the time at which it begins. Acknowledgements that were
+//! delayed count as samples of the round-trip time. Over QUIC, a window of one packet after losses counts as two (RFC
+//! 9002 section 7.2). The window in ProbeRTT is two packets in addition to the data in flight when the probe timer last
+//! fired, so that losses in a pause of the link do not silence the sender.
 
 mod ns3;
 mod policer;

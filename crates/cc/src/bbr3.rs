@@ -4,8 +4,9 @@
 //! transport's.
 //!
 //! Deviations: ECN is not used. The random parts of the wait between two probes come from the count of delivered bytes. The send quantum
-//! is two segments and the offload budget three of them, in QUIC too (sections 5.5.8, 5.6.3): segments leave one by one. Segments found lost in
-//! one go count as one of the six ranges that end Startup (section 5.3.1.3). A persistent congestion of QUIC is answered as a timeout of TCP.
+//! is two segments and the offload budget three of them, in QUIC too (sections 5.5.8, 5.6.3): segments leave one by
+//! one. Segments found lost at the same time count as one of the six ranges that end Startup (section 5.3.1.3).
+//! Persistent congestion in QUIC is handled like a timeout in TCP.
 
 use crate::bbr::Greatest;
 use crate::num::{rate, real, whole};

@@ -19,7 +19,7 @@ params! {
         low_window: u32 = "14", range .."100000", source "Xu, Harfoush & Rhee 2004; tcp_bic.c";
         /// Maximum growth per round trip, in segments (S_max).
         max_increment: u32 = "16", range "1".."100000", source "tcp_bic.c (32 in the paper)",
-            acts "the window before the loss is more than four times this above, or three times this below";
+            acts "the window before the loss is more than four times this above the current one, or three times this below";
         /// Factor by which a loss multiplies the window.
         beta: Ratio = "0.7998046875", source "tcp_bic.c, 819/1024 (0.875 in the paper)";
         /// Whether a flow whose window has shrunk releases more bandwidth to others (fast convergence).
@@ -28,7 +28,7 @@ params! {
         smooth_part: u32 = "20", range "1".."1000", source "tcp_bic.c";
     }
     dialects Dialect {
-        /// As Linux has it.
+        /// As in Linux.
         rfc as Rfc = "bic-2004" {}
         /// TcpBic of ns-3.
         ns3 as Ns3 = "ns3-3.44" {

@@ -2,8 +2,9 @@
 //!
 //! Sources: draft-sridharan-tcpm-ctcp-02 sections 3, 5 and 6; Tan, Song, Zhang and Sridharan 2006.
 //!
-//! Deviations: the delay window grows by the power of the whole window, as in the paper; by that of itself, as the draft prints it, it would never begin.
-//! The delay of a round is its least round trip, not the smoothed one.
+//! Deviations: the delay window grows by a power of the whole window, as in the paper. With a power of itself, as
+//! printed in the draft, it would never start to grow. The delay of a round is its minimum round trip, not the smoothed
+//! one.
 
 use crate::control::in_order;
 use crate::num::{micros, real, whole};
@@ -41,7 +42,7 @@ params! {
             acts "there is a loss";
         /// Speed at which the delay-based window shrinks, in segments per queued segment.
         zeta: f64 = "1", range "0.001".."100", source "draft-sridharan-tcpm-ctcp-02 section 3 (eta)",
-            acts "there is a delay window, and gamma segments wait";
+            acts "there is a delay-based window and gamma segments are queued";
         /// Window from which there is a delay-based window, in segments.
         low_window: u32 = "38", range .."100000", source "draft-sridharan-tcpm-ctcp-02 section 2 (as HighSpeed TCP)";
     }

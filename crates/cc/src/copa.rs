@@ -1,9 +1,9 @@
 //! Copa: aims at the rate at which `1 / delta` segments wait, whatever the path.
 //!
 //! Source: Arun and Balakrishnan 2018 (NSDI), sections 2 and 2.2. In competition with flows that fill buffers, delta is
-//! halved or doubled as Reno's window would be (section 2.2). That the queue is nearly empty is judged with a grain of one packet of
-//! the flow: where acknowledgements are delayed, packets travel in pairs: the second waits for the first. Several flows
-//! of Copa may still take each other for what fills buffers, and stay in competition.
+//! halved or doubled as Reno's window would be (section 2.2). The test for a nearly empty queue has a tolerance of one
+//! packet of the flow, because with delayed acknowledgements packets travel in pairs and the second waits for the
+//! first. Several Copa flows can still take each other for buffer-filling flows and stay in competitive mode.
 
 use crate::num::{rate, real, seconds, whole};
 use crate::window::{Round, Window};

@@ -3,12 +3,14 @@
 //! Sources: RFC 9438 section 4, read line by line (as its last draft has it), HyStart++ (RFC 9406) in the first slow start; dialect `linux`: tcp_cubic.c of Linux 6.1, whole
 //! segments and milliseconds, at most one update of the growth per tick, HyStart (`cubic/linux.rs`); dialect `ns3`: tcp-cubic.cc of ns-3.44 (`cubic/ns3.rs`).
 //!
-//! Where section 4.6 lets an implementation take cwnd for flight_size, dialect `rfc` takes the smaller of the two: the window does not grow unused (section 5.8), and
-//! flight_size can be above it where two recoveries touch.
+//! Section 4.6 lets an implementation use cwnd in place of flight_size; dialect `rfc` uses the smaller of the two. An
+//! unused window does not grow (section 5.8), and flight_size can exceed the window when two recoveries follow each
+//! other.
 //!
-//! Deviations: dialect `rfc` increases the window for each segment acknowledged, where sections 4.4 and 4.5 of the RFC do so for each acknowledgement,
-//! which those that are delayed would halve; a window of one segment that goes on being marked does not lower the rate further (section 4.6). Dialect `linux` takes exact cube roots where the kernel looks them up (0.2 %). The time an application was
-//! idle does not count in either dialect.
+//! Deviations: dialect `rfc` increases the window for each acknowledged segment. Sections 4.4 and 4.5 of the RFC do so
+//! for each acknowledgement, so delayed acknowledgements would halve the growth. If a window of one segment is marked
+//! again, the rate does not fall further (section 4.6). Dialect `linux` computes exact cube roots where the kernel uses
+//! a table (0.2 %). The idle time of an application does not count in either dialect.
 
 mod linux;
 mod ns3;
@@ -79,11 +81,11 @@ params! {
         /// Maximum rise that is required (MAX_RTT_THRESH).
         hystart_most_rise: Span = "16ms", range .."10s", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_MAX",
             where exit not "loss",
-            acts "delay ends slow start, and is above `hystart_rise_divisor` times this";
+            acts "delay ends slow start and is above `hystart_rise_divisor` times this";
         /// Divisor of the delay that gives the required rise between these bounds (MIN_RTT_DIVISOR).
         hystart_rise_divisor: u32 = "8", range "1".."1000", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_THRESH",
             where exit not "loss",
-            acts "delay ends slow start, and its part is between the bounds of the rise";
+            acts "delay ends slow start and the required rise is between its bounds";
         /// Divisor of the growth of the window in conservative slow start (CSS_GROWTH_DIVISOR).
         css_growth_divisor: u32 = "4", range "1".."1000", source "RFC 9406 section 4.3",
             where exit is "hystart_plus",
@@ -91,7 +93,7 @@ params! {
         /// Number of rounds of conservative slow start (CSS_ROUNDS).
         css_rounds: u32 = "5", range "1".."1000", source "RFC 9406 section 4.3",
             where exit is "hystart_plus",
-            acts "conservative slow start lasts so long without a loss";
+            acts "conservative slow start lasts this long without a loss";
     }
     dialects Dialect {
         /// RFC 9438 as published.

@@ -3,8 +3,8 @@
 //! Sources: RFC 8257 sections 3.3 to 3.5, read line by line as its last draft has them; dialect `linux`: tcp_dctcp.c of Linux 6.1, alpha in 1024ths.
 //! Dialect `ns3` is in `dctcp/ns3.rs`.
 //!
-//! Deviations: what is selectively acknowledged counts when it is, not when the acknowledgement number passes it (section 3.3, item 1); a mark
-//! leaves two segments at least.
+//! Deviations: selectively acknowledged data counts at once, not when the acknowledgement number passes it (section
+//! 3.3, item 1); a mark leaves a window of at least two segments.
 
 mod ns3;
 

@@ -1,8 +1,8 @@
 //! HighSpeed TCP: growth and fall depend on the window, so that large ones are reached at loss rates that exist.
 //!
-//! Source: RFC 3649 sections 5 and 7, the formulas instead of the table. Deviation: beyond `high_window` a loss takes off no less than at it, where the
-//! line of section 7 goes on (0.09 at 94 717 segments, nothing at half a million).
-//! Dialects `ns3` and `linux` are in `highspeed/ns3.rs` and `highspeed/linux.rs`.
+//! Source: RFC 3649 sections 5 and 7, the formulas instead of the table. Deviation: above `high_window`, a loss reduces
+//! the window by the same fraction as at `high_window`, while the line of section 7 goes on (0.09 at 94 717 segments,
+//! nothing at half a million). Dialects `ns3` and `linux` are in `highspeed/ns3.rs` and `highspeed/linux.rs`.
 
 mod linux;
 mod ns3;

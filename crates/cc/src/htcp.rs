@@ -1,9 +1,9 @@
 //! H-TCP: growth depends on the time since the last loss, the fall on how much the delay varies.
 //!
-//! Sources: draft-leith-tcp-htcp-06 sections 3 and 5 for the growth. The draft leaves the fall as it is and points to the authors' papers (Shorten and
-//! Leith 2004), in which it adapts; that and what makes up for it in the growth are here as in tcp_htcp.c of Linux 6.1, which has a quarter where the
-//! draft has a half of the square of time.
-//! Dialects `ns3` and `linux` are in `htcp/ns3.rs` and `htcp/linux.rs`.
+//! Sources: draft-leith-tcp-htcp-06 sections 3 and 5 for the growth. The draft does not change the reduction after a
+//! loss and refers to the authors' papers (Shorten and Leith 2004), in which it adapts. The adaptation, and its
+//! compensation in the growth, follow tcp_htcp.c of Linux 6.1, which has a quarter of the square of time where the
+//! draft has a half. Dialects `ns3` and `linux` are in `htcp/ns3.rs` and `htcp/linux.rs`.
 
 mod linux;
 mod ns3;
@@ -25,7 +25,7 @@ params! {
         rtt_scaling: bool = "false", source "draft-leith-tcp-htcp-06 section 5 (optional)",
             where dialect not "ns3" because "tcp-htcp.cc has no such scaling";
         /// Whether the reduction after a loss adapts to the measured delays.
-        adaptive: bool = "true", source "Shorten and Leith 2004, tcp_htcp.c; draft-leith-tcp-htcp-06 leaves the fall at a half";
+        adaptive: bool = "true", source "Shorten and Leith 2004, tcp_htcp.c; draft-leith-tcp-htcp-06 keeps the reduction at a half";
     }
     dialects Dialect {
         /// The draft.

@@ -1,12 +1,13 @@
 //! Hybla: grows as a connection with a short round trip would.
 //!
 //! Source: Caini and Firrincieli 2004, with the bandwidth estimate of Hoe 1996 ("Improving the start-up behavior of a congestion control scheme
-//! for TCP") that it asks for. In slow start each acknowledgement lets go of 2^rho segments: 65 536 of them over 400 ms, long before a loss
-//! is heard of. The estimate bounds that: the first threshold is the rate at which the segments of the initial window come through, times
-//! the shortest round trip. Until it is known the window grows as Reno's.
+//! for TCP") that it asks for. In slow start, each acknowledgement releases 2^rho segments: 65 536 of them over 400 ms,
+//! long before the sender learns of a loss. The estimate limits this: the first threshold is the rate at which the
+//! segments of the initial window arrive, times the minimum round trip. Until it is known, the window grows as in Reno.
 //!
-//! Deviation: the estimate takes all of the initial window, not three acknowledgements; segments are not spaced. A connection that begins
-//! while the queue is full takes the wait for propagation, as any end host must, until a shorter round trip shows.
+//! Deviation: the estimate uses all of the initial window, not three acknowledgements; segments are not paced. A
+//! connection that starts while the queue is full takes the queueing delay for propagation delay, as any end host must,
+//! until it measures a shorter round trip.
 //!
 //! Dialects `ns3` and `linux` are in `hybla/ns3.rs` and `hybla/linux.rs`.
 

@@ -27,10 +27,10 @@ params! {
         beta_max: f64 = "0.5", range "0.01".."1", source "Liu, Basar & Srikant 2006";
         /// Window up to which the algorithm is Reno, in segments.
         win_thresh: u32 = "15", range .."100000", source "tcp_illinois.c, win_thresh",
-            acts "the window comes down to it; in dialect ns3 it is compared with bytes";
+            acts "the window falls to this; dialect ns3 compares it with bytes";
         /// Number of round trips with a short queue before growth is at its maximum again.
         theta: u32 = "5", range "1".."1000", source "tcp_illinois.c, theta",
-            acts "a queue that stood becomes short again";
+            acts "a long queue becomes short again";
     }
     dialects Dialect {
         /// The paper, with Linux's constants where it leaves them open.

@@ -1,7 +1,8 @@
 //! LEDBAT: fills the path with a fixed queueing delay at most, and gives way to others.
 //!
-//! Sources: RFC 6817 sections 2.4 and 2.5; dialect `ns3`: `ns3`, ns-3's tcp-ledbat.cc. Deviation: a base delay older than the history is
-//! forgotten by minutes, as in the RFC; clocks do not drift. Its 12 bytes of timestamps are on the wire only if the headers count them.
+//! Sources: RFC 6817 sections 2.4 and 2.5; dialect `ns3`: `ns3`, ns-3's tcp-ledbat.cc. Deviation: a base delay older
+//! than the history is dropped minute by minute, as in the RFC; clocks do not drift. The 12 bytes of timestamps are on
+//! the wire only if `headers` includes them.
 
 mod ns3;
 
@@ -18,24 +19,24 @@ params! {
     pub struct LedbatParams {
         /// Target queueing delay (TARGET).
         target: Span = "100ms", range "1ms".."1s", source "RFC 6817 section 2.5 (at most 100 ms)",
-            acts "the window follows the delay: in dialect ns3 only while the delay is above the target";
+            acts "the window follows the delay, which in dialect ns3 is only while the delay is above the target";
         /// Speed of the window (GAIN), in segments per round trip without queueing delay.
         gain: f64 = "1", range "0.001".."100", source "RFC 6817 section 2.5 (at most 1; RFC 7928 section 5.4 asks for 10)",
-            acts "the window follows the delay: in dialect ns3 only while the delay is above the target";
+            acts "the window follows the delay, which in dialect ns3 is only while the delay is above the target";
         /// Segments by which the window may exceed the data in flight (ALLOWED_INCREASE).
         allowed_increase: u32 = "1", range "1".."100", source "RFC 6817 section 2.5",
             where dialect is "rfc" because "TcpLedbat never grows beyond what was in flight";
         /// Number of minutes over which the minimum delay is kept (BASE_HISTORY).
         base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5",
-            acts "the connection lasts longer, and the least delay changes";
+            acts "the connection lasts longer than this and the minimum delay changes";
         /// Number of samples whose minimum is the current delay (CURRENT_FILTER).
         current_filter: u32 = "4", range "1".."1000", source "RFC 6817 section 2.4.2 leaves it open, at least 1",
-            acts "the window follows the delay: in dialect ns3 only while the delay is above the target";
+            acts "the window follows the delay, which in dialect ns3 is only while the delay is above the target";
         /// Initial window, in segments (INIT_CWND).
         init_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5";
         /// Minimum window, in segments (MIN_CWND).
         min_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5",
-            acts "the window falls to it";
+            acts "the window falls to this";
         /// Whether the connection starts with slow start.
         slow_start: bool = "false", source "RFC 6817 section 2.4.2 has none";
     }

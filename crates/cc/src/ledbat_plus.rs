@@ -17,7 +17,7 @@ params! {
         constant: f64 = "1", range "0.01".."10", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.3";
         /// Number of minutes over which minimum round trips are kept for the base delay (BASE_HISTORY).
         base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5, which LEDBAT++ extends",
-            acts "the connection lasts longer, and the least delay changes";
+            acts "the connection lasts longer than this and the minimum delay changes";
         /// Number of samples whose minimum is the current delay (CURRENT_FILTER).
         current_filter: u32 = "4", range "1".."1000", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.5";
         /// Time between two pauses, as a multiple of their length.

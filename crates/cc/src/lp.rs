@@ -27,7 +27,7 @@ params! {
         /// for each pair of hosts (tcp_timestamps=1). From 2^29 on, which is seven of eight pairs, it never detects
         /// congestion.
         clock_offset: u32 = "2147483648", source "secure_seq.c, secure_tcp_ts_off: the middle of its range",
-            where dialect is "linux" because "Linux alone takes differences of two clocks";
+            where dialect is "linux" because "only Linux uses differences of two clocks";
     }
     dialects Dialect {
         /// The paper.

@@ -4,8 +4,8 @@
 //! round-trip independence, pacing; an early text of it was read line by line); udp_prague (prague_cc.cpp), read for what that leaves open: the
 //! window falls once per virtual round trip, and grows in its square.
 //!
-//! Deviations: no fallback to classic ECN where a queue seems to have it; the independence of the round-trip time holds from the beginning of a
-//! connection, not after some round trips.
+//! Deviations: there is no fallback to classic ECN if a queue seems to use it; round-trip independence applies from the
+//! start of a connection, not after some round trips.
 
 use crate::num::{rate, real, scaled, seconds, whole};
 use crate::window::{Round, Window};
@@ -23,7 +23,7 @@ params! {
         g: Ratio = "0.0625", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2 (1/16)";
         /// Reference round-trip time. Shorter round trips count as this.
         reference_rtt: Span = "25ms", range .."1s", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.4",
-            acts "round trips are shorter";
+            acts "round trips are shorter than this";
         /// Marked fraction that the first mark sets.
         alpha: Ratio = "1", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2";
     }

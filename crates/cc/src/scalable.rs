@@ -24,7 +24,7 @@ params! {
         /// Window up to which the algorithm is Reno, in segments.
         low_window: u32 = "16", range .."100000", source "Kelly 2003 (lwnd)",
             where dialect not "ns3" because "tcp-scalable.cc has no such bound",
-            acts "the window comes down to it";
+            acts "the window falls to this";
     }
     dialects Dialect {
         /// The paper.

@@ -2,10 +2,10 @@
 //!
 //! Sources: Brakmo and Peterson 1995 (the rule; alpha, beta, gamma in segments; slow start doubles the window in every second round
 //! trip and holds it in between, section III.C), judged once
-//! per round trip, from the shortest round-trip time of the round and of all. A round trip ends when all is acknowledged that was outstanding when
-//! it began, and its last sample counts; what waits is the window less what the rate of the round needs at no delay; the threshold stays a segment
-//! below the window.
-//! Dialects `ns3` and `linux` are in `vegas/ns3.rs` and `vegas/linux.rs`.
+//! per round trip, from the shortest round-trip time of the round and of all. A round trip ends when all data
+//! outstanding at its start is acknowledged, and its last sample counts. The queued data is the window minus the window
+//! that the round's rate needs without queueing delay. The threshold stays one segment below the window. Dialects `ns3`
+//! and `linux` are in `vegas/ns3.rs` and `vegas/linux.rs`.
 
 mod linux;
 mod ns3;
@@ -27,7 +27,7 @@ params! {
         alpha: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
         /// Segments in queues above which the window shrinks.
         beta: u32 = "3", range .."10000", source "Brakmo & Peterson 1995",
-            acts "this number of segments wait";
+            acts "this number of segments are queued";
         /// Segments in queues that end slow start.
         gamma: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
     }

@@ -23,7 +23,7 @@ params! {
         /// Minimum time over which the rate is measured.
         least_interval: Span = "50ms", range "1us".."10s", source "tcp_westwood.c, TCP_WESTWOOD_RTT_MIN",
             where dialect not "ns3" because "tcp-westwood-plus.cc takes the rate over a round trip",
-            acts "round trips are shorter";
+            acts "round trips are shorter than this";
     }
     dialects Dialect {
         /// Westwood+ as in Linux.

@@ -18,13 +18,13 @@ params! {
     pub struct YeahParams {
         /// Segments in queues above which the window is reduced early (Q_max).
         alpha: u32 = "80", range "1".."100000", source "Baiocchi et al. 2007; tcp_yeah.c, TCP_YEAH_ALPHA",
-            acts "this number of segments wait";
+            acts "this number of segments are queued";
         /// Divisor of the base delay that gives the queueing delay that counts as long (phi).
         phi: u32 = "8", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_PHY",
-            acts "the delay of a queue is about that part; in dialect ns3, 1 alone differs from the others (a quotient of integers)";
+            acts "the queueing delay is about that part; in dialect ns3, only 1 differs from the other values (a quotient of integers)";
         /// Divisor of the window that gives the maximum early reduction (gamma + 1).
         epsilon: u32 = "1", range .."20", source "tcp_yeah.c, TCP_YEAH_EPSILON: a power of two",
-            acts "more than `alpha` segments wait";
+            acts "more than `alpha` segments are queued";
         /// Number of round trips in slow mode that indicate competing Reno flows (rho).
         rho: u32 = "16", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_RHO",
             acts "the queue is long for about this number of round trips";

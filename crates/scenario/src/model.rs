@@ -126,7 +126,7 @@ params! {
         /// One-way propagation delay of the bottleneck.
         bottleneck_delay: Option<Span> = "none", source "a quarter of rtt";
         /// One-way propagation delay of each access link.
-        access_delay: Option<Span> = "none", source "what bottleneck_delay leaves of rtt, spread evenly";
+        access_delay: Option<Span> = "none", source "the rest of rtt, spread evenly over the access links";
         /// Rate of the access links.
         access_rate: Option<Rate> = "none", range "1bps".., source "10 times rate";
         /// Limit of each bottleneck queue; overrides the discipline's own default.
@@ -334,9 +334,9 @@ params! {
         /// Direction in a built-in topology.
         direction: Direction = "forward", source "Sojourn's choice";
         /// Node of the sender. A built-in topology chooses it unless you do.
-        from: Option<String> = "none", source "the builder's";
+        from: Option<String> = "none", source "chosen by the topology";
         /// Node of the receiver, or a multicast group. A built-in topology chooses the node unless you do.
-        to: Option<String> = "none", source "the builder's";
+        to: Option<String> = "none", source "chosen by the topology";
         /// Time at which the first flow starts.
         start: Option<Span> = "none", source "random within start_spread";
         /// Time between the starts of this entry's flows, if `start` is given.
@@ -358,13 +358,13 @@ params! {
         /// Kind of multicast tree.
         tree: TreeKind = "source", source "Sojourn's choice";
         /// For a shared tree, the node at its root. Every source sends to it.
-        rendezvous_point: Option<String> = "none", source "required of a shared tree";
+        rendezvous_point: Option<String> = "none", source "required for a shared tree";
         /// For a shared tree, extra bytes of packets on their way to the rendezvous point. Use 0B for no encapsulation.
         encapsulation: Option<Bytes> = "none", range .."1000B", source "28B: IP header (20) and PIM Register header (8), RFC 7761 section 4.9.3; 20B in dialect ns2";
         /// For a shared tree, the time at which every source switches to a tree of its own.
         switch: Option<Span> = "none", source "never";
         /// For a static tree, its link directions, separated by commas.
-        links: Option<String> = "none", source "required of a static tree";
+        links: Option<String> = "none", source "required for a static tree";
         /// For a dense tree, time for which a pruned link carries no packets.
         prune_time: Option<Span> = "none", range "1us".."200h", source "210s, RFC 3973 section 4.8; 500ms in dialect ns2 (DM.tcl)";
         /// For a dense tree, time after which a graft without an acknowledgement is sent again.

@@ -75,7 +75,7 @@ params! {
         reordering: Reordering = "fixed", source "RFC 9002 sections 6.1, 6.1.1 and 6.1.2 allow adaptive thresholds";
         /// Whether window and slow start threshold are restored when all packets whose loss reduced them are
         /// acknowledged later.
-        undo: bool = "false", source "RFC 9002 section 7.3.2 takes nothing back; RFC 9438 section 4.9.2 does";
+        undo: bool = "false", source "RFC 9002 section 7.3.2 restores nothing; RFC 9438 section 4.9.2 does";
         /// Granularity of the timers (kGranularity).
         granularity: Span = "1ms", range "1us".."1s", source "RFC 9002 section 6.1.2";
         /// Round-trip time before the first measurement (kInitialRtt).

@@ -84,7 +84,7 @@ params! {
         ecn: bool = "false", source "RFC 6679 (optional)";
         /// Whether both ends send RTCP.
         rtcp: bool = "true", source "RFC 3550 section 6";
-        /// Bandwidth of the session, of which RTCP gets a share. With none: the rate of the source on the wire while it
+        /// Bandwidth of the session. RTCP gets a share of it. With none: the rate of the source on the wire while it
         /// sends, the maximum rate under a `control`, or 64kbps if the source has no rate.
         bandwidth: Option<Rate> = "none", range "1bps".., source "RFC 3550 section 6.2 (one sender's data bandwidth, lower headers included)",
             where rtcp is "true";
@@ -166,7 +166,7 @@ params! {
         playout_hold: Span = "40ms", range "0s".."10s", source "two packets of voice";
         /// Whether the sender stops when its media does not arrive, when no reports arrive, or when its rate is far
         /// above that of TCP.
-        circuit_breaker: bool = "false", source "RFC 8083; off, because what a queue does to those who do not yield is a question here",
+        circuit_breaker: bool = "false", source "RFC 8083; off by default, to study the effect of queues on flows that do not back off",
             where rtcp is "true";
         /// Equation for the rate of TCP.
         breaker_equation: Equation = "simple", source "RFC 8083 section 4.3",

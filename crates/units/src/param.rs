@@ -31,7 +31,7 @@ pub use params::Params;
 /// such clauses each has to hold. The condition may be the dialect (`where dialect is "linux"`), may hold for one value alone
 /// (`where curve is "ns3" for "hystart_ns3"`), and may say why (`because "Linux's module has it built in"`).
 ///
-/// Behind these, `acts "..."` says in which situation of a run the parameter acts, where it does not always: readers see "Acts when ...".
+/// Behind these, `acts "..."` says in which situation of a run the parameter acts, where it does not always: readers see "Has an effect only when ...".
 /// `by dialect` marks a parameter that says whose rules apply. Where such a parameter decides, messages name dialects, not it.
 ///
 /// ```
@@ -612,7 +612,10 @@ mod tests {
         assert_eq!(shown("end"), (needs, all.clone()));
         assert_eq!(
             shown("delay"),
-            ("Acts when the run is long.".to_owned(), all.clone())
+            (
+                "Has an effect only when the run is long.".to_owned(),
+                all.clone()
+            )
         );
         assert_eq!(shown("whose"), ("Set by the dialect.".to_owned(), all));
     }

@@ -14,9 +14,10 @@
 //! target (WebRTC's pacer): at the target itself, as section 4 has it, those of an encoder that is at it on average would wait longer and longer.
 //! Feedback comes every 50 ms, between the frame and the 100 ms of section 3. Where it stays away for a second the rate is halved.
 //!
-//! Flows that share a bottleneck come to equal rates slowly: far from convergence the draft raises every rate by the same factor, which
-//! leaves their ratio what it is, and how far that is follows from rates that vary with the frames. Where the queue stays full no delay
-//! changes, and losses of up to a tenth lower nothing: the draft has no remedy for a short DropTail queue that others fill.
+//! Flows that share a bottleneck converge to equal rates slowly: far from convergence, the draft raises every rate by
+//! the same factor, which does not change their ratio, and the estimate of that distance follows from rates that vary
+//! with the frames. When the queue stays full, the delay does not change, and losses of up to a tenth do not lower the
+//! rate: the draft has no remedy for a short DropTail queue that other flows fill.
 
 use super::rate::RateMeter;
 use super::{Bounds, MediaControl, MediaFeedback, PacketResult};
@@ -39,7 +40,7 @@ params! {
         threshold: f64 = "12.5", range "1".."600", source "gcc-02 table 1";
         /// Time above the threshold that counts as over-use (overuse_time_th).
         overuse: Span = "10ms", range "0s".."1s", source "gcc-02 table 1",
-            acts "over-use lasts about so long";
+            acts "over-use lasts about this long";
         /// Speed at which the threshold rises (K_u).
         k_up: f64 = "0.01", range "0".."1", source "gcc-02 table 1";
         /// Speed at which the threshold falls (K_d).

@@ -6,13 +6,15 @@
 //! of TFRC (RFC 5348 section 5.4), in packets. Encoder and pacer follow the packets that wait in the sender when feedback comes (section
 //! 5.2.2).
 //!
-//! What the text leaves open or is otherwise here: the first rate is the encoder's own, not RMIN. A mark ends the accelerated ramp-up like a
-//! loss: section 4 has the gradual update where there is any signal, section 4.2 names losses and delay alone. Packets that are lost in a
-//! row are one loss in the mean interval, whatever the round trip; that mean is of closed intervals alone, because with the open one,
-//! which RFC 5348 lets count, losses would never be long past. Before the first loss there is no interval, so that the first closed one is
-//! all that went before. The base delay is the least of the run: clocks do not drift here. DELTA is 100 ms in the ramp-up however often
-//! feedback comes. Where feedback stays away for a second the rate is halved. The signal is bounded by half a second, as in ns3-rmcat, the
-//! code of its authors: without, the end of a second of heavy losses (x_diff in equation 7) multiplies the rate by up to seven.
+//! Left open by the text, or different here: the first rate is the encoder's own, not RMIN. A mark ends the accelerated
+//! ramp-up like a loss: section 4 has the gradual update where there is any signal, section 4.2 names losses and delay
+//! alone. Packets that are lost in a row are one loss in the mean interval, whatever the round trip; that mean is of
+//! closed intervals alone, because with the open one, which RFC 5348 lets count, losses would never be long past.
+//! Before the first loss there is no interval, so that the first closed one is all that went before. The base delay is
+//! the least of the run: clocks do not drift here. DELTA is 100 ms in the ramp-up however often feedback comes. If no
+//! feedback arrives for a second, the rate is halved. The signal is bounded by half a second, as in ns3-rmcat, the code
+//! of its authors: without, the end of a second of heavy losses (x_diff in equation 7) multiplies the rate by up to
+//! seven.
 
 use super::rate::{QueueDelay, RateMeter};
 use super::{Bounds, MediaControl, MediaFeedback};
@@ -62,7 +64,7 @@ params! {
         alpha: f64 = "0.1", range "0.001".."1", source "RFC 8698 figure 3";
         /// Number of mean loss intervals for which losses count as recent (MULTILOSS).
         multiloss: f64 = "7", range "1".."100", source "RFC 8698 figure 3",
-            acts "losses are about so far apart";
+            acts "the intervals between losses are about this long";
         /// Share of the sender's backlog that the encoder compensates for per frame (BETA_V).
         beta_v: f64 = "0.1", range "0".."10", source "RFC 8698 figure 3";
         /// Share of the sender's backlog that the pacer compensates for per frame (BETA_S).

@@ -1,16 +1,18 @@
 //! SCReAM: a window that keeps the queue delay at a target, clocked by feedback, and an encoder rate that keeps the sender's queue short.
 //!
 //! Source: RFC 8298 sections 4.1.1 (constants, state), 4.1.2 (network congestion control), 4.1.3 (media rate control) and 4.2.2
-//! (feedback), read in its last draft (draft-ietf-rmcat-scream-cc-13). Windows rise and fall by the same amount whatever
-//! their size, so flows that share a bottleneck keep the difference that they have until one of them loses a packet.
+//! (feedback), read in its last draft (draft-ietf-rmcat-scream-cc-13). Windows of any size rise and fall by the same
+//! amount, so flows that share a bottleneck keep their difference until one of them loses a packet.
 //!
-//! What the text leaves open or is otherwise here: one stream, no frames are skipped and no packets discarded in the sender. The first rate is the encoder's own.
-//! Losses and marks share the round trip in which only the first of them counts. The trend and its memory are computed with each sample, every 50 ms or
-//! with the next feedback after them. The rate of losses moves by a twentieth in a round trip. The rate of the media is that of what it adds to what was sent
-//! and what waits. Feedback comes as often as section 4.2.2 wants for the greatest rate of the media, not for the rate of the moment. Where it stays away for
-//! a second, rate and window fall. The compensation for competing flows (section 4.1.2.3) is off unless wanted: alone in a queue, mean and deviation of
-//! its own delay raise the target step by step up to the greatest: that section warns of this false positive. The base delay is the least of the run: clocks do
-//! not drift here.
+//! Left open by the text, or different here: there is one stream, and the sender skips no frames and discards no
+//! packets. The first rate is the encoder's own. Losses and marks share the round trip in which only the first of them
+//! counts. The trend and its memory are computed with each sample, every 50 ms or with the next feedback after them.
+//! The rate of losses moves by a twentieth in a round trip. The rate of the media is that of what it adds to what was
+//! sent and what waits. Feedback is as frequent as section 4.2.2 requires for the maximum media rate, not for the
+//! current rate. If no feedback arrives for a second, rate and window fall. The compensation for competing flows
+//! (section 4.1.2.3) is off by default: for a single flow, mean and deviation of its own delay raise the target step by
+//! step to the maximum. That section warns of this false positive. The base delay is the minimum of the run, because
+//! clocks do not drift here.
 
 use super::rate::RateMeter;
 use super::{Bounds, MediaControl, MediaFeedback};
@@ -27,7 +29,7 @@ params! {
         /// Maximum target, when other flows fill the queue (QDELAY_TARGET_HI).
         target_high: Span = "400ms", range "5ms".."5s", source "RFC 8298 section 4.1.1.1",
             where competing is "true",
-            acts "others make the queue so long";
+            acts "other flows make the queue this long";
         /// Whether the target rises when other flows fill the queue. A single flow then takes its own queue for that of
         /// others.
         competing: bool = "false", source "RFC 8298 section 4.1.2.3, which lets it be turned off";

@@ -39,7 +39,7 @@ params! {
         /// Frames per second.
         fps: f64 = "30", range "1".."240", source "RFC 8593 section 5.2";
         /// Number of frames from one key frame to the next. With 0, only the first frame is a key frame.
-        gop: u32 = "0", range "0".."100000", source "interactive video sends key frames on request alone",
+        gop: u32 = "0", range "0".."100000", source "interactive video sends key frames only on request",
             where points is "";
         /// Number of B frames between two P frames.
         b_frames: u32 = "0", range "0".."16", source "B frames cost delay; interactive video has none",

@@ -81,7 +81,7 @@ params! {
     pub struct VoiceParams {
         /// The codec.
         codec: Codec = "g711", source "RFC 3551 section 6 (payload type 0)",
-            acts "it sends otherwise than the default, or the quality of calls is judged (rtp)";
+            acts "the codec's packets differ from the default's, or call quality is computed (rtp)";
         /// Time from one packet to the next, a whole number of frames. With none, 20 ms; 30 ms for G.723.1.
         interval: Option<Span> = "none", range "1ms".."1s", source "RFC 3551 section 4.2 (20 ms)";
         /// Bit rate of Opus. The other codecs have a fixed rate.

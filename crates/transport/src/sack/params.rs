@@ -115,10 +115,10 @@ params! {
     pub struct SackParams {
         /// How losses are detected from selective acknowledgements.
         detection: Detection = "rack", source "RFC 8985 section 3 (recommended)",
-            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has only one way";
         /// How the window falls during loss recovery.
         reduction: Reduction = "prr", source "RFC 9937 section 6",
-            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has only one way";
         /// Data that proportional rate reduction may send beyond the delivered data, once less data is in flight than
         /// the threshold.
         prr_bound: PrrBound = "safe", source "RFC 9937 section 6.2";
@@ -126,7 +126,7 @@ params! {
         rack_divisor: u32 = "4", range "1".."1000", source "RFC 8985 section 6.2 step 4 (min_RTT / 4)";
         /// Maximum number of these parts to which duplicates (DSACK) widen the window. The smoothed round-trip time is
         /// also a bound.
-        rack_steps: u32 = "255", range "1".."1000000", source "RFC 8985 section 6.2 step 4 bounds it by SRTT alone; tcp_recovery.c counts in a byte";
+        rack_steps: u32 = "255", range "1".."1000000", source "RFC 8985 section 6.2 step 4 bounds it by SRTT alone; tcp_recovery.c counts in one byte";
         /// Number of recoveries for which the window stays wide.
         rack_persist: u32 = "16", range .."255", source "RFC 8985 section 6.2 step 4 (RACK.reo_wnd_persist)";
         /// Maximum number of segments to which reordering raises the loss threshold.
@@ -135,7 +135,7 @@ params! {
         last_resort: LastResort = "rescue", source "RFC 6675 section 4, NextSeg rules 3 and 4";
         /// Data that counts as in flight when the window is halved.
         flight: FlightSize = "outstanding", source "RFC 6675 section 5 step 4.2 (FlightSize of RFC 5681)",
-            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has only one way";
         /// Whether an ECN echo reduces the window in the same way.
         reduction_for_ecn: bool = "false", source "RFC 9937 leaves it to the sender; RFC 3168 section 6.1.2 reduces at once";
         /// Whether Accurate ECN is negotiated, in which three bits of each acknowledgement count marked packets. It
@@ -152,7 +152,7 @@ params! {
         capable: Capable = "handshake", source "RFC 8257 section 3.6 (SYN and SYN-ACK should be, or queues that mark drop them)";
         /// Whether a tail loss probe detects the loss of the last segments.
         tail_probe: bool = "true", source "RFC 8985 section 7",
-            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has only one way";
         /// Extra delay of the probe beyond two round trips when one segment is in flight, to allow for a delayed
         /// acknowledgement. With none, `delayed_ack_timeout`, or `min_rto` with `reduction=prr_linux`.
         probe_delay: Option<Span> = "none", range .."60s", source "RFC 8985 section 7.2 (WCDelAckT)";
@@ -162,10 +162,10 @@ params! {
         restart: Restart = "careful", source "RFC 6675 section 6 (a more careful variant than RFC 6298 section 5.3, for a recovery that lasts longer than the timeout)";
         /// Whether F-RTO checks if a timeout was spurious.
         frto: bool = "true", source "RFC 5682 section 3",
-            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has only one way";
         /// Whether window reductions that prove unnecessary are undone.
         undo: bool = "true", source "RFC 3522, RFC 3708",
-            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has one way alone";
+            where dialect not "ns3" because "TcpSocketBase::ReceivedAck has only one way";
         /// Whether acknowledgements echo timestamps. Their 12 bytes are among the `headers`.
         timestamps: bool = "false", source "RFC 7323 section 3 (optional)";
         /// Maximum number of SACK blocks in an acknowledgement.
@@ -176,12 +176,12 @@ params! {
         abc_limit: u32 = "2", range .."1000", source "RFC 3465 section 2.2";
         /// Number of segments that are acknowledged one by one at the start and after a duplicate. If more than one,
         /// also two segments after a mark.
-        quick_acks: u32 = "0", range .."1000", source "RFC 5681 section 4.2 knows none";
+        quick_acks: u32 = "0", range .."1000", source "RFC 5681 section 4.2 has none";
         /// Maximum delay of the fourth and further acknowledgements of data above a gap; at most a twentieth of a round
         /// trip.
         compressed_ack: Span = "0s", range .."100ms", source "RFC 5681 section 4.2 (at once)";
         /// Whether segments are paced over the round trip if the congestion control sets no pacing rate.
-        pacing: bool = "false", source "RFC 9293 and RFC 5681 know none; RFC 8257 and RFC 9331 leave it to the host";
+        pacing: bool = "false", source "RFC 9293 and RFC 5681 have none; RFC 8257 and RFC 9331 leave it to the host";
         /// Pacing rate in that case, in percent of a window per round trip, while the window is below half the slow
         /// start threshold.
         pacing_ss_ratio: u32 = "200", range "1".."1000", source "ip-sysctl: tcp_pacing_ss_ratio";
@@ -194,7 +194,7 @@ params! {
         /// Whether the receiver acknowledges a segment with PSH at once.
         ack_pushed: bool = "false", source "RFC 9293 section 3.9.1 leaves it open";
         /// Whether the receiver acknowledges every segment while it opens its window.
-        ack_growth: bool = "false", source "RFC 5681 section 4.2 knows none";
+        ack_growth: bool = "false", source "RFC 5681 section 4.2 has none";
     }
     dialects Dialect {
         /// RFC 2018, RFC 8985, RFC 9937 and RFC 5682.

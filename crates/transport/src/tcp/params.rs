@@ -93,7 +93,7 @@ params! {
         /// Whether each duplicate acknowledgement before that sends a new segment (limited transmit).
         limited_transmit: bool = "true", source "RFC 3042 (RFC 5681 section 3.2 step 1)";
         /// When NewReno does not start a fast retransmit.
-        guard: Guard = "ack_heuristic", source "RFC 6582 section 4.1: without it each loss among what is sent again after a timeout waits for another",
+        guard: Guard = "ack_heuristic", source "RFC 6582 section 4.1: without it, each loss among retransmissions after a timeout waits for another timeout",
             where recovery is "newreno" because "it is a rule of NewReno";
         /// Which partial acknowledgements restart the timer.
         partial_timer: PartialTimer = "first", source "RFC 6582 section 3.2 step 3",
@@ -140,7 +140,7 @@ params! {
         /// section 5.8).
         validate_window: bool = "false", source "RFC 5681 does not ask for it; RFC 7661 does";
         /// Whether a reduction of the congestion window counts the data in flight only up to the congestion window.
-        bound_flight: bool = "true", source "RFC 5681 equation 4 and RFC 9438 section 4.6 take FlightSize for what the window has let go";
+        bound_flight: bool = "true", source "RFC 5681 equation 4 and RFC 9438 section 4.6 use FlightSize";
         /// Whether a small segment waits while data is in flight.
         nagle: bool = "false", source "RFC 9293 section 3.7.4 lets applications disable it, as traffic generators do";
         /// Whether explicit congestion notification (ECN) is negotiated. Both ends must enable it.

@@ -91,7 +91,7 @@ pub struct ParamInfo {
     pub source: &'static str,
     /// What it demands to have an effect; [`build`](crate::build) refuses it elsewhere.
     pub needs: &'static [Need],
-    /// The situation in a run in which it acts, behind "Acts when"; empty where it always does.
+    /// The situation in a run in which it acts, after "Has an effect only when"; empty if it always does.
     pub acts: &'static str,
     /// Whether it only says which dialect's rules apply: dialects set it, and users rarely have to.
     pub set_by_dialect: bool,
@@ -139,7 +139,7 @@ impl ParamInfo {
             sentences.push(format!("Needs {}.", self.needs_text()));
         }
         if !self.acts.is_empty() {
-            sentences.push(format!("Acts when {}.", self.acts));
+            sentences.push(format!("Has an effect only when {}.", self.acts));
         }
         if self.set_by_dialect {
             sentences.push("Set by the dialect.".to_owned());

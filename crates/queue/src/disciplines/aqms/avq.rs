@@ -5,9 +5,9 @@
 //! description of it); ns-2.35 queue/vq.cc, by an author of the paper, and ns-default.tcl (dialect ns2; every decision of two runs of ns-2
 //! is reproduced).
 //!
-//! A virtual queue with the buffer of the real one is fed by the same packets and served at a smaller rate. A packet that would overflow
-//! it is dropped or marked. The virtual rate falls with every arrival and rises with time, so that arrivals settle at `gamma` of
-//! the link's rate. Nothing is drawn.
+//! A virtual queue with the same buffer as the real one receives the same packets and is served at a lower rate. A
+//! packet that would overflow it is dropped or marked. The virtual rate falls with every arrival and rises with time,
+//! so that arrivals settle at `gamma` times the link's rate. There are no random draws.
 //!
 //! Differences between dialects:
 //!
@@ -20,8 +20,9 @@
 //! | unit | bytes | bytes, or packets |
 //! | full | beyond `limit` | beyond `limit` times `avpkt` bytes |
 //!
-//! Left open by the paper: the first arrival finds the virtual queue empty and starts the clock. ns-2's `drop_front_` and `markfront_` are
-//! not here. Deviation: ns-2 may hold more than `limit` packets if they are smaller than `avpkt`, here not.
+//! Left open by the paper: the first arrival finds the virtual queue empty and starts the clock. ns-2's `drop_front_`
+//! and `markfront_` are not implemented. Deviation: ns-2 can hold more than `limit` packets if they are smaller than
+//! `avpkt`; Sojourn does not.
 
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::entry::{BuildContext, Entry, SpecError};

@@ -6,8 +6,9 @@
 //! port to ns-2, blue.cc and its example script, 2001-2002 (dialect ns2), read in a public copy of ns-2.35 that carries
 //! it; stock ns-2.35 has no BLUE.
 //!
-//! One uniform draw for every arrival: below the probability it is dropped (or marked). A packet that finds no room raises the
-//! probability by `increment`, an idle link lowers it by `decrement`, each at most once in a hold time.
+//! One uniform draw per arrival: below the probability, the packet is dropped (or marked). A packet that finds no room
+//! raises the probability by `increment`. An idle link lowers it by `decrement`. Each happens at most once per hold
+//! time.
 //!
 //! | | paper | ns2 |
 //! |---|---|---|
@@ -17,11 +18,11 @@
 //! | increase | p + `increment` | with `growth=double` 2 p + 2 `increment`: a case of the source falls through |
 //! | `threshold` | an arrival after which more wait also raises p | none |
 //!
-//! Left open by the paper: a link is idle when it looks for a packet and finds none, which is after the last packet of a queue,
-//! and when the packet that comes to an idle link is dropped (as in ns-2; otherwise a probability of 1 would be for ever). A
-//! queue inside a scheduler is idle since its last packet left. The times of the last change begin at 0. ns-2's `dalgorithm`, and
-//! `ialgorithm` 1, change nothing in the code as published, since it calls them with one argument only; `bytes`, `pktsize` and
-//! `drop_front_` are read and not used there.
+//! Left open by the paper: a link becomes idle when it looks for a packet and finds none. This happens after the last
+//! packet of a queue, and when a packet that arrives at an idle link is dropped (as in ns-2; otherwise a probability of
+//! 1 would never fall). A queue inside a scheduler is idle since its last packet left. The times of the last change
+//! start at 0. ns-2's `dalgorithm`, and `ialgorithm` 1, have no effect in the published code, which calls them with one
+//! argument only; it reads `bytes`, `pktsize` and `drop_front_` but does not use them.
 
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use crate::entry::{BuildContext, Entry, SpecError};

@@ -21,7 +21,7 @@
 //! array keeps the holes of dropped packets, so that it draws up to three times and then takes the head; here every waiting
 //! packet is as likely. A match drops both packets whether or not they are ECN-capable. The number of a flow identifies it,
 //! in both directions. A shaper such as htb never asks an empty queue for a packet, so that Linux's average does not decay under one:
-//! that is `idle_decay=false`. The paper's variants that draw more packets, and Linux's filters, are not here.
+//! that is `idle_decay=false`. The paper's variants that draw more packets, and Linux's filters, are not implemented.
 
 use super::red::{self, FloatRed, LinuxRed, RedParams, signed_float};
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
@@ -49,7 +49,7 @@ params! {
         avpkt: Bytes = "1000B", range "1B".., source "Pan, Prabhakar & Psounis 2000: packets of 1 kB in the simulations (recalled)";
         /// Size of a burst, in packets, that passes while the average is below `min`. It determines the weight; dialect
         /// linux.
-        burst: Option<Packets> = "none", range "1p".., source "tc has it alone",
+        burst: Option<Packets> = "none", range "1p".., source "only tc has it",
             where weight is "none";
         /// Mark ECN-capable packets where RED would drop them.
         ecn: bool = "false", source "Linux sch_choke; the paper drops";

@@ -2,13 +2,13 @@
 //!
 //! Sources: Linux net/sched/sch_cake.c (cobalt_queue_full, cobalt_queue_empty, cobalt_should_drop, cake_set_rate; read at a
 //! release near 6.1) for dialect linux, the default, since CAKE is where COBALT comes from; ns-3's cobalt-queue-disc.cc for dialect ns3.
-//! There is no RFC, and no pseudo-code beside the code.
+//! There is no RFC, and no pseudo-code apart from the code.
 //!
-//! CoDel without its interval of waiting, and with a count that decays: each head of the queue is looked at; above `target` the
-//! dropping state is on. A signal is due once `drop_next` has come; it is given (a mark, or else a drop) if the state is on, and
-//! count grows; otherwise count shrinks by one for each signal that came due. BLUE beside it: a full queue raises a probability,
-//! an empty one lowers it, and heads are dropped with it, ECN-capable or not. The law alone is
-//! [`CobaltLaw`], which CAKE's queues follow too.
+//! CoDel without its waiting interval, and with a count that decays. Each head of the queue is examined; above
+//! `target`, the dropping state is on. A signal is due at `drop_next`. If the state is on, the signal is given (a mark,
+//! or else a drop) and count grows; otherwise count shrinks by one for each signal that came due. In parallel, BLUE: a
+//! full queue raises a probability, an empty queue lowers it, and heads are dropped with this probability, ECN-capable
+//! or not. [`CobaltLaw`] is the law alone; CAKE's queues use it, too.
 //!
 //! | | linux | ns3 |
 //! |---|---|---|
@@ -23,9 +23,9 @@
 //!
 //! 1 / sqrt(count) is a table for counts below 16 and one Newton step beyond, 32 bits, as in both sources. Clocks are whole
 //! nanoseconds. CAKE counts the memory of packets against its limit (2304 bytes for a frame of 1514 in the reference runs) and drops the
-//! head of its fattest flow; here that is the head. ns-3's L4S mode is not here. CAKE derives `target` and `interval` from its rate: at
-//! least 1.5 times the time of an MTU, and the interval plus what that adds; below 3.6 Mbps give them so. Inside a scheduler that asks
-//! no empty queue BLUE's probability is not lowered.
+//! head of its fattest flow; here that is the head. ns-3's L4S mode is not implemented. CAKE derives `target` and
+//! `interval` from its rate: at least 1.5 times the time of an MTU, and the interval plus what that adds; below 3.6
+//! Mbps give them so. Inside a scheduler that asks no empty queue BLUE's probability is not lowered.
 
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::disciplines::aqms::codel::{check_l4s, is_l4s};

@@ -1,14 +1,14 @@
 //! CoDel: controlled delay.
 //!
-//! Source of the default dialect: RFC 8289 (January 2018), pseudo-code of section 5, compared with it line by line. A packet
-//! is judged at the head of the queue by how long it waited. Once the wait has stayed at or above `target` for an `interval`, the packet is
-//! dropped and the dropping state entered; in it further drops follow at `interval / sqrt(count)`, until a packet has
-//! waited less than `target` or too little is left behind it.
+//! Source of the default dialect: RFC 8289 (January 2018), pseudo-code of section 5, compared with it line by line. A
+//! packet is judged at the head of the queue by its sojourn time. Once the sojourn time has stayed at or above `target`
+//! for an `interval`, the packet is dropped and CoDel enters the dropping state. In this state, further drops follow at
+//! `interval / sqrt(count)`, until a packet has waited less than `target` or too few bytes are left behind it.
 //!
-//! The pseudo-code loops over packets inside one call. Here each head of the queue is judged by itself
-//! ([`CodelVars::judge`]), and what the loop knew of the packet before is the state `after`: the packet behind the drop
-//! that entered the dropping state goes out whatever it waited, the packet behind a later drop schedules the next drop or
-//! ends the state.
+//! The pseudo-code loops over packets inside one call. Here each head of the queue is judged separately
+//! ([`CodelVars::judge`]), and the state `after` holds the loop's knowledge of the packet before. The packet behind the
+//! drop that entered the dropping state is sent with any sojourn time. The packet behind a later drop schedules the
+//! next drop or ends the state.
 //!
 //! Differences of dialects from the RFC:
 //!
@@ -24,10 +24,11 @@
 //! | next after a mark, from | the due time | the due time | now | no ECN |
 //! | an empty queue forgets when the wait came above target | always | only right after a drop | as linux | always |
 //!
-//! Not in the RFC: `limit` (it leaves the buffer's end open) and `ecn` (it says drop; with `ecn` a capable packet is marked
-//! and sent where the pseudo-code drops one, as Linux does). Its constant for the smallest backlog is 512 bytes with the
-//! advice to use the MTU of the interface; `mtu` is 1500 bytes here. In a queue of a scheduler only that queue's bytes are looked
-//! at; section 4.4 advises all that wait for the link, which is what [`crate::disciplines::schedulers::fq_codel`] does.
+//! Not in the RFC: `limit` (the RFC leaves the buffer size open) and `ecn` (the RFC drops; with `ecn`, an ECN-capable
+//! packet is marked and sent where the pseudo-code drops one, as in Linux). The RFC's constant for the smallest backlog
+//! is 512 bytes, with the advice to use the MTU of the interface; here `mtu` is 1500 bytes. In a queue of a scheduler
+//! only that queue's bytes are looked at; section 4.4 advises all that wait for the link, which is what
+//! [`crate::disciplines::schedulers::fq_codel`] does.
 
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::entry::{self, BuildContext, Entry, SpecError};
@@ -49,7 +50,7 @@ params! {
         ecn: bool = "false", source "Linux sch_codel; RFC 8289 drops";
         /// Do not drop a packet if at most this many bytes remain in the queue behind it (in dialect ns3, fewer).
         mtu: Bytes = "1500B", range "1B".., source "RFC 8289 section 5.3 lists 512 and advises the MTU of the interface; Ethernet's",
-            acts "so little is left in the queue when a packet is due to be dropped";
+            acts "the queue is this short when a packet is due to be dropped";
         /// Mark every ECN-capable packet that waited longer than this; dialects linux and ns3.
         ce_threshold: Option<Span> = "none", source "Linux sch_codel: disabled";
         /// L4S mode of ns-3. Packets with ECT(1) or CE are dropped only at the limit, and CoDel does not count them.

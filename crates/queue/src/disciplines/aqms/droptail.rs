@@ -1,8 +1,9 @@
 //! DropTail: first in, first out; when full the arrival is refused, or the head gives way.
 //!
-//! Source: every router; Linux `pfifo`, `bfifo` and `pfifo_head_drop` (net/sched/sch_fifo.c), ns-2's `DropTail`.
+//! Source: the common behaviour of routers; Linux `pfifo`, `bfifo` and `pfifo_head_drop` (net/sched/sch_fifo.c), ns-2's
+//! `DropTail`.
 //!
-//! Dialects differ in what the limit counts and in which packet is dropped:
+//! Dialects differ in the meaning of the limit and in the packet that is dropped:
 //! * `fifo` and `linux`: `limit` packets (or bytes) wait; an arrival that would exceed it is refused.
 //! * `ns2`: an arrival is refused when the queue would hold `limit` with it, so that at most `limit - 1` packets wait
 //!   (ns-2.35, queue/drop-tail.cc; pinned down by the golden trace `tiny-cbr-overload`). In bytes the same comparison

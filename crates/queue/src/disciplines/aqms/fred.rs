@@ -6,20 +6,23 @@
 //! them. Where only one of the three differs, the others are followed: a flow beyond twice the average share is one
 //! with more than that.
 //!
-//! RED over one queue, with a count of each flow's waiting packets, and of its strikes. A flow may have `min_q` packets, or the average
-//! flow's share if that is more, before it meets RED's random drops. A flow that has `min` packets, or more than twice the average share
-//! while the average queue is at `max` or above, loses the arriving packet and is given a strike; with two strikes it may not have more
-//! than the average share. From `max` on every arrival is dropped; with `two_packets` only of flows that have two packets, the paper's
-//! "two-packet-buffer" for many flows. What is known of a flow is forgotten when its last packet leaves.
+//! RED over one queue, with a count of each flow's queued packets and of its strikes. A flow may have `min_q` packets,
+//! or the average flow's share if that is more, before it meets RED's random drops. A flow that has `min` packets, or
+//! more than twice the average share while the average queue is at `max` or above, loses the arriving packet and is
+//! given a strike; with two strikes it may not have more than the average share. From `max` on every arrival is
+//! dropped; with `two_packets` only of flows that have two packets, the paper's "two-packet-buffer" for many flows.
+//! The state of a flow is deleted when its last packet leaves.
 //!
-//! The average moves when a packet is let in, by the queue before it, and when one leaves, by the queue behind it. An arrival that finds
-//! nothing waiting lets it decay by the time since the last packet left the queue, in packets of `avpkt`. The average share is the average
-//! queue over the number of flows with packets, at least 1, as of the last time that the average moved.
+//! The average is updated when a packet is accepted, with the queue before it, and when a packet leaves, with the queue
+//! behind it. An arrival at an empty queue lets the average decay by the time since the last packet left the queue, in
+//! packets of `avpkt`. The average share is the average queue over the number of flows with packets, at least 1, as of
+//! the last time that the average moved.
 //!
-//! Left open, and read so: the queue is what waits, without the packet in transmission; a decay starts the time anew; the average moves
-//! before the departing packet is taken off its flow's count; `limit` comes last, and what it refuses changes nothing. Nothing is marked: none
-//! of the three does. The number of a flow identifies it, in both directions. Packets that a scheduler takes out past the queue's own end are
-//! found at the next arrival, and the flows counted anew.
+//! Left open by the paper, and decided here: the queue is what waits, without the packet in transmission; a decay
+//! starts the time anew; the average moves before the departing packet is taken off its flow's count; `limit` comes
+//! last, and what it refuses changes nothing. Nothing is marked: none of the three does. The number of a flow
+//! identifies it, in both directions. Packets that a scheduler takes out past the queue's own end are found at the next
+//! arrival, and the flows counted anew.
 //!
 //! Draws: one for each packet that meets the random drops.
 

@@ -4,13 +4,14 @@
 //! and text as recalled and restated; the paper was not available. Its constant is that of Mathis, Semke, Mahdavi and
 //! Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm" (1997).
 //!
-//! A TCP flow in steady state gets MSS c / (RTT sqrt(p)). So that each of N active flows gets its share of a link of rate L, a
-//! packet is dropped with p = (N MSS c / (L RTT))^2, whatever the queue.
+//! A TCP flow in steady state gets MSS c / (RTT sqrt(p)). To give each of N active flows its share of a link of rate L,
+//! a packet is dropped with p = (N MSS c / (L RTT))^2, for any queue length.
 //!
-//! Left open, and read so: MSS is the size of the arriving packet, with its headers; p is at most 1; a flow is active while a packet of
-//! it has arrived in the last `window`, the arriving one included. Deviation: the paper has each flow's round-trip time carried in the
-//! IP header; here `rtt` is one for all. One uniform draw for every arrival. The number of a flow identifies it, in both directions.
-//! There is no public code of the authors; dialects of other simulators are not known.
+//! Left open by the paper, and decided here: MSS is the size of the arriving packet, with its headers; p is at most 1;
+//! a flow is active while a packet of it has arrived in the last `window`, the arriving one included. Deviation: the
+//! paper has each flow's round-trip time carried in the IP header; here `rtt` is one for all. One uniform draw for
+//! every arrival. The number of a flow identifies it, in both directions. The authors published no code, and no other
+//! simulator is known to implement it.
 
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::entry::{BuildContext, Entry, SpecError};

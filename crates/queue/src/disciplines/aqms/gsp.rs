@@ -11,9 +11,10 @@
 //! After an arrival without room the time below is not counted until an arrival has found the queue empty and then one above the
 //! threshold. Marking instead of dropping is in the draft (section 2).
 //!
-//! Left open there, and read so: the queue is what waits, without the arrival; times above and below are exact, as every arrival
-//! and departure is seen; below includes the threshold itself; the interval is computed before the arrival is judged. Not here: the
-//! rule of section 4.4 that a packet which finds the queue empty restarts the timeout, and section 5's variant that measures delay.
+//! Left open by the draft, and decided here: the queue is what waits, without the arrival; times above and below are
+//! exact, as every arrival and departure is seen; below includes the threshold itself; the interval is computed before
+//! the arrival is judged. Not implemented: the rule of section 4.4 that a packet which finds the queue empty restarts
+//! the timeout, and section 5's variant that measures delay.
 
 use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View};
 use crate::entry::{BuildContext, Entry, SpecError};
@@ -40,7 +41,7 @@ params! {
         /// Maximum sum of the times.
         max_time: Span = "5min", range "0s".."1000s", source "draft-lauten-aqm-gsp-03, section 4.2: several minutes",
             where adaptive is "true",
-            acts "the times sum up to so much";
+            acts "the sum of the times reaches this";
         /// Mark an ECN-capable packet instead of dropping it.
         ecn: bool = "false", source "draft-lauten-aqm-gsp-03, section 2: drops, or marks";
     }

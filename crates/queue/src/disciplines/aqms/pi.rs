@@ -11,8 +11,8 @@
 //! Differences between dialects: the paper drops where the draw is below p, ns-2 up to p; ns-2 samples at 170 Hz, aims
 //! at 50 packets, is full at `limit` times `avpkt` bytes with `queue_in_bytes`, and can weigh p by the size of a packet
 //! (`byte_mode`). One draw a packet that fits, none for one that `limit` refuses. The queue is what waits, without the
-//! packet in transmission. Deviation: with `queue_in_bytes` ns-2 may hold more than `limit` packets if they are smaller
-//! than `avpkt`, here not.
+//! packet in transmission. Deviation: with `queue_in_bytes`, ns-2 can hold more than `limit` packets if they are
+//! smaller than `avpkt`; Sojourn does not.
 
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::entry::{BuildContext, Entry, SpecError};

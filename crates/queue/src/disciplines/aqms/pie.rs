@@ -4,8 +4,8 @@
 //! default); RFC 8034 (2017), appendix A, DOCSIS-PIE (dialect rfc8034); Linux 6.1 net/sched/sch_pie.c and include/net/pie.h;
 //! ns-3.44 pie-queue-disc.cc. Both RFCs' pseudo-code and constants were compared line by line with the texts.
 //!
-//! Every `tupdate` the probability of dropping is moved by how far the queue's delay is from `target` and by how much it has
-//! changed; packets are dropped at random on arrival.
+//! Every `tupdate`, the drop probability changes with the deviation of the queue delay from `target` and with the
+//! change of the delay. Packets are dropped at random on arrival.
 //!
 //! Differences between dialects:
 //!
@@ -24,14 +24,14 @@
 //!
 //! Draws: one for each packet whose fate is random: none while it is protected, and with `derandomize` none while the accumulated
 //! probability is below 0.85 or from 8.5 on. In dialect rfc8033 the delay by timestamps stays what it was while the link is idle, as
-//! the pseudo-code has it. The optional turning on and off of RFC 8033, section 5.3, and ns-3's ActiveThreshold
-//! are not here: PIE is always on, and appendix B's measurement begins once enough waits instead of when PIE is turned on.
-//! Where RFC 8033's section 5.2 and appendix B differ in the estimate of the rate, the appendix is followed. Its enque() sets the
-//! accumulated probability to zero below an `else` without braces: by the indentation after a drop only, as Linux does, and so
-//! it is done here, so that from 8.5 on every capable packet is marked until one is dropped. RFC 8034 estimates the delay from the
-//! state of two token buckets (peak and sustained rate); on a link of one rate that is the backlog over this rate.
-//! DOCSIS has no ECN (section 4.7); with `ecn` dialect rfc8034 marks what it would drop, since its probability is beyond 0.1 before
-//! it begins.
+//! the pseudo-code has it. The optional turning on and off of RFC 8033, section 5.3, and ns-3's ActiveThreshold are not
+//! implemented: PIE is always on, and appendix B's measurement begins once enough waits instead of when PIE is turned
+//! on. Where RFC 8033's section 5.2 and appendix B differ in the estimate of the rate, the appendix is followed. Its
+//! enque() sets the accumulated probability to zero below an `else` without braces: by the indentation after a drop
+//! only, as Linux does, and so it is done here, so that from 8.5 on every capable packet is marked until one is
+//! dropped. RFC 8034 estimates the delay from the state of two token buckets (peak and sustained rate); on a link of
+//! one rate that is the backlog over this rate. DOCSIS has no ECN (section 4.7); with `ecn` dialect rfc8034 marks what
+//! it would drop, since its probability is beyond 0.1 before it begins.
 //!
 //! Linux keeps probabilities as whole numbers of 2^-56 and times in units of 64 ns; both are kept here. Nothing there bounds the
 //! probability at 1. `tupdate` is used as given, while Linux rounds it up to whole jiffies.

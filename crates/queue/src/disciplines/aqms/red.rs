@@ -9,9 +9,10 @@
 //! src/network/utils/red-queue.cc. The figures of Floyd's papers were read in transcriptions and checked against ns-2, whose
 //! RED is their author's. Feng's and Zhou's rules were read in ns-2 and ns-3, which cite them, and in Zhou's abstract.
 //!
-//! On each arrival RED moves an exponential average towards the length of the queue. Between `min` and `max` the packet is
-//! dropped (or marked) at random with a probability that grows with the average and with the packets since the last drop;
-//! above it every packet is. Adaptive RED also moves max_p, the probability at `max`, so that the average stays in the middle.
+//! On each arrival, RED moves an exponential average towards the queue length. Between `min` and `max`, the packet is
+//! dropped (or marked) at random, with a probability that grows with the average and with the number of packets since
+//! the last drop. Above `max`, every packet is. Adaptive RED also adjusts max_p, the probability at `max`, so that the
+//! average stays in the middle.
 //!
 //! Differences between dialects:
 //!
@@ -42,8 +43,8 @@
 //! Linux: the average is a whole number scaled by 2^k. `tc` makes its table of idle times in ticks of 64 ns and the kernel
 //! looks it up in microseconds, so the average decays 15.6 times slower than meant; this is kept. Under a parent such as htb,
 //! which never asks an empty queue for a packet, it does not decay at all: that is `idle_decay=false`. Linux's `nodrop`, ns-2's
-//! `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_` are not here. ns-3's attribute `ARED` is `adaptive=true min=none
-//! max=none weight=none`.
+//! `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_` are not implemented. ns-3's attribute `ARED` is
+//! `adaptive=true min=none max=none weight=none`.
 //!
 //! Feng's rule: when the average has come below `min` max_p is divided by `feng_alpha`, when it has come
 //! above `max` it is multiplied by `feng_beta`, once for each time. It begins as if the average had been above, as in ns-3 (in
@@ -58,7 +59,7 @@
 //! in whatever comes while less than `limit` waits, so that a packet may exceed it; here not.
 //!
 //! SA-RED (Chen, Min and Zhang, "Statistical Adapting RED in Dynamic Networks", 2012) tunes RED by the standard deviation of the
-//! queue; only its abstract is public, so that it is not here.
+//! queue; only its abstract is public, so it is not implemented.
 
 mod auto;
 mod common;

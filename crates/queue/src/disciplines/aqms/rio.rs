@@ -21,7 +21,7 @@
 //!
 //! Which packets are IN is said by `tag`. ns-2's header field, set by its markers, is here the codepoint; its `priority_method_`
 //! 1, the flow id, is `tag=flow`. One draw per packet between the thresholds, in order of arrival. Queue and thresholds are in
-//! packets; ns-2's `queue_in_bytes_`, gentle curves and `setbit_` are not here.
+//! packets; ns-2's `queue_in_bytes_`, gentle curves and `setbit_` are not implemented.
 
 use super::red::{float, signed_float, spaced, within_limit};
 use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};

@@ -30,8 +30,8 @@
 //! Left open by the paper: every bin is looked at before the packet is dropped for a full one; lengths are those before the
 //! packet. A flow is known by its number (both directions alike). Keys come from a stream of their own ("keys"): two when the
 //! queue is built, one at each change. Packets that a scheduler takes out past the queue's own end are found when fewer wait than
-//! the bins hold; they are counted anew then. Linux marks capable packets always, so `ecn` is on in its dialect. Its child queue is
-//! a pfifo of the same limit, which never refuses.
+//! the bins hold; they are counted anew then. Linux marks capable packets always, so `ecn` is on in its dialect. Its
+//! child queue is a pfifo with the same limit, which never refuses a packet.
 
 use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting, float};
 use crate::classify::{Classifier, Classify, Hash};
@@ -53,7 +53,7 @@ params! {
         /// Number of packets at which a bin is full.
         bin_size: Packets = "13p", range "1p".."65535p", source "Feng et al. 2001: 1.5 / N of the buffer, 13 in the simulations (recalled)";
         /// A packet is dropped when the emptiest of its bins has this number of packets; dialect linux.
-        max: Option<Packets> = "none", range "1p".."65535p", source "sch_sfb.c has it alone";
+        max: Option<Packets> = "none", range "1p".."65535p", source "only sch_sfb.c has it";
         /// Step by which the probability of a full bin grows.
         increment: f64 = "0.005", range "0".."1", source "the authors' ns code as XNU's classq_sfb.c quotes it";
         /// Step by which the probability of an empty bin shrinks.
@@ -61,29 +61,29 @@ params! {
         /// A bin's probability changes only if its last change was longer ago than this. With `none`, it changes with
         /// every packet.
         hold: Option<Span> = "10ms", range "0s".."1000s", source "the authors' ns code as XNU's classq_sfb.c quotes it: 10 to 50 ms",
-            acts "a bin would change twice within it";
+            acts "a bin would change twice within this time";
         /// Time between packets of unresponsive flows; dialect paper.
         boxtime: Option<Span> = "50ms", range "0s".."1000s", source "the authors' ns code as XNU's classq_sfb.c quotes it: 50 to 100 ms",
-            acts "a flow does not respond, and its bins stay full";
+            acts "an unresponsive flow keeps its bins full";
         /// Packets per second for unresponsive flows; dialect linux.
-        penalty_rate: Option<u32> = "none", source "sch_sfb.c has it alone",
-            acts "a flow does not respond, and its bins stay full";
+        penalty_rate: Option<u32> = "none", source "only sch_sfb.c has it",
+            acts "an unresponsive flow keeps its bins full";
         /// Burst, in packets, for unresponsive flows; dialect linux.
-        penalty_burst: Option<Packets> = "none", source "sch_sfb.c has it alone",
-            acts "a flow does not respond, and its bins stay full";
+        penalty_burst: Option<Packets> = "none", source "only sch_sfb.c has it",
+            acts "an unresponsive flow keeps its bins full";
         /// Time after which the hashes change. `none` is never.
         rehash: Option<Span> = "none", range "1ms".., source "Feng et al. 2001: moving hashes are an option",
-            acts "the run is longer";
+            acts "the run is longer than this";
         /// Time before a change of the hashes in which the new bins learn the unresponsive flows.
         warmup: Span = "1s", range "0s".., source "Feng et al. 2001 leave it open",
             where rehash not "none",
-            acts "hashes change while a flow does not respond";
+            acts "hashes change while there is an unresponsive flow";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Feng et al. 2001: marks or drops";
         /// With `ecn`, the probability above which ECN-capable packets are also dropped.
         mark_p: f64 = "1", range "0".."1", source "Feng et al. 2001: at 1 the flow is limited in rate",
             where ecn is "true",
-            acts "the probability of a bin is above it";
+            acts "the probability of a bin is above this";
     }
     dialects Dialect {
         /// Feng, Kandlur, Saha and Shin 2001.

@@ -5,9 +5,10 @@
 //! the delay of what leaves (dialect rfc9332); Linux 6.17's sch_dualpi2.c: a step at 1 ms (dialect linux). The RFCs and Linux were
 //! read; the paper's K was not: RFC 8257 only says that its section 3.4 suggests K > RTT C / 7, C in packets per second.
 //!
-//! A step marks every capable packet above `threshold` or `target`. A ramp marks none up to it and all from its upper end on. In between
-//! the number of marks is the sum of the probabilities of the packets: nothing is drawn (RFC 9332's recur()). Packets that are not
-//! ECN-capable pass and do not count; nothing is dropped but at `limit`.
+//! A step marks every ECN-capable packet above `threshold` or `target`. A ramp marks no packets up to it and all
+//! packets from its upper end. In between, the number of marks is the sum of the packets' probabilities, without random
+//! draws (RFC 9332's recur()). Packets that are not ECN-capable pass and do not count. Packets are dropped only at
+//! `limit`.
 //!
 //! RFC 9332's ramp with a width of zero would mark at the threshold too; a step here marks above it, as RFC 8257 and Linux have it.
 //! With `by=backlog` the length is what waits when a packet arrives, without itself and without the packet in transmission. RFC

@@ -15,9 +15,9 @@
 //! Linux: bytes, whole numbers, one draw R per drop as in `red dialect=linux`; the average, and the idle time that begins when
 //! the last packet leaves, are shared, count and draw are each class's own. Draws: when a class's count begins and after each
 //! of its drops. `tc` sets a weight per class, here it is one for all. gred's other mode, where each class has an average and
-//! classes of higher priority add theirs (GRIO), is not here; `rio` is its like. The classes' settings by default are those of
-//! iproute2's examples/diffserv/afcbq (1999 to 2019), whose KB are 1024 bytes, as `tc` reads them; it turns GRIO on and asks for a
-//! burst of 20 packets, which makes a weight of 2^-3.
+//! classes of higher priority add theirs (GRIO), is not implemented; `rio` is similar. The classes' settings by default
+//! are those of iproute2's examples/diffserv/afcbq (1999 to 2019), whose KB are 1024 bytes, as `tc` reads them; it
+//! turns GRIO on and asks for a burst of 20 packets, which makes a weight of 2^-3.
 //!
 //! Drop precedences are those of RFC 2597, section 6; the lines of the classes are what its section 4 describes as one way.
 

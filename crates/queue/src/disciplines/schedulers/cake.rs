@@ -85,7 +85,7 @@ params! {
         bandwidth: Option<Rate> = "none", range "512bps".., source "sch_cake.c: cake_init; no less than 64 bytes a second";
         /// Tins.
         tins: CakeTins = "diffserv3", source "sch_cake.c: cake_init",
-            acts "packets have codepoints that it puts elsewhere";
+            acts "packets have codepoints that belong to different tins";
         /// Parties that share the capacity fairly.
         isolation: CakeIsolation = "triple-isolate", source "sch_cake.c: cake_init";
         /// CoDel's interval: tc's rtt.
@@ -94,7 +94,7 @@ params! {
         target: Span = "5ms", range "1us".."100s", source "sch_cake.c: cake_init";
         /// A full packet.
         mtu: Bytes = "1514B", range "1B".."64kB", source "sch_cake.c: psched_mtu, MTU and Ethernet header",
-            acts "the rate of a tin is so low that 1.5 of it take longer than `target`";
+            acts "the rate of a tin is so low that 1.5 such packets take longer than `target`";
         /// Maximum queue length, in bytes of memory as the kernel counts them (tc's memlimit), or in packets. With
         /// none: four times the bandwidth over an interval, from 4 MiB to 10240 full packets.
         limit: Option<Limit> = "none", range "1p".., source "sch_cake.c: cake_reconfigure";
@@ -106,13 +106,13 @@ params! {
         framing: CakeFraming = "noatm", source "sch_cake.c: cake_init";
         /// Which redundant ACKs are dropped.
         ack_filter: CakeAckFilter = "no", source "sch_cake.c: cake_init",
-            acts "acknowledgements wait";
+            acts "acknowledgements are queued";
         /// Count dropped packets in the shaper, too, because the bottleneck is upstream of this queue.
         ingress: bool = "false", source "sch_cake.c: cake_init";
         /// Set the DSCP of packets to zero.
         wash: bool = "false", source "sch_cake.c: cake_init";
         /// Use a different hash key in every replication.
-        perturb: bool = "false", source "sch_cake.c: the kernel's hash has a random key; here collisions are the same in all replications unless asked",
+        perturb: bool = "false", source "sch_cake.c: the kernel's hash has a random key; here collisions are the same in all replications by default",
             acts "flows share a queue by their hash";
     }
     dialects Dialect {

@@ -5,10 +5,11 @@
 //! stand in the active list. The first of them gets a quantum, sends while its head packet is not larger than its deficit,
 //! and goes to the end of the list with what is left; a queue that empties leaves the list and loses its deficit.
 //!
-//! The paper writes as if a packet took no time; here the turn goes on from one request of the transmitter to the next,
-//! and a queue is found empty when its last packet is taken. What the paper leaves open: of the longest queue the packet
-//! that came last is dropped (McKenney's buffer stealing, which it cites), length is in the unit of the limit, and of
-//! equally long queues the one seen first is taken. A queue emptied by such drops stays in the list until its turn.
+//! The paper ignores the transmission time of packets. Here a turn continues from one request of the transmitter to the
+//! next, and a queue counts as empty when its last packet is taken. Left open by the paper: the last packet of the
+//! longest queue is dropped (McKenney's buffer stealing, which the paper cites), length is in the unit of the limit,
+//! and among equally long queues the first one seen loses a packet. A queue emptied by such drops stays in the list
+//! until its turn.
 //!
 //! Differences of dialects from the paper; `ns2` follows ns-2.35's drr.cc, `linux` follows net/sched/sch_drr.c:
 //!
@@ -19,11 +20,11 @@
 //! | the quantum of a queue, and its AQM | comes when its turn begins; judges the head when it is sent | as paper; a queue that drops empty leaves the list, but keeps its turn | comes when it becomes active, and when it goes to the end of the list; judges the head when it is looked at |
 //! | bucket of a flow | a keyed hash | ns-2's hash of the number of the source node | a keyed hash |
 //!
-//! A queue of `ns2` that drops empty forgoes a quantum when it returns, since it kept its turn. Where an AQM of `linux` drops all
-//! that a queue holds, the kernel warns and sends nothing; here the queue leaves the list.
+//! In `ns2`, a queue that becomes empty by drops misses a quantum when it returns, because it kept its turn. In
+//! `linux`, if an AQM drops all packets of a queue, the kernel warns and sends nothing; here the queue leaves the list.
 //!
-//! With an AQM that drops at the head (dialects paper and ns2), the deficit is compared with the head packet, and charged
-//! with the packet that is sent; it may then fall below zero, which later quanta make good.
+//! With an AQM that drops at the head (dialects paper and ns2), the deficit is compared with the head packet and
+//! charged with the packet that is sent. It can then fall below zero, which later quanta compensate.
 
 use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};
@@ -55,7 +56,7 @@ params! {
         /// Bytes that a queue may send per turn, on average.
         quantum: Bytes = "1500B", range "1B".."100MB", source "the paper, section 3: at least the largest packet, for O(1) work";
         /// Which packets share a queue.
-        classify: Classify = "flow", source "the paper, section 2: a flow is what is to be treated fairly";
+        classify: Classify = "flow", source "the paper, section 2: a flow is the unit of fairness";
         /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
         buckets: Option<u32> = "none", range "1".."1000000", source "the paper, section 4: analysis without collisions",
             acts "flows share a queue by their hash";

@@ -3,9 +3,9 @@
 //! Source: M. H. MacGregor and W. Shi, "Deficits for Bursty Latency-critical Flows: DRR++", ICON 2000. Only its
 //! abstract was available: DRR++ serves latency-critical flows before the others and holds each to its contract by the
 //! deficit of DRR, so that bursts are allowed for, where DRR+ (Shreedhar and Varghese) polices with a timer and demands
-//! smooth arrivals. No pseudo-code was found in public. What follows is the reading of those who took it up: Linux's
+//! smooth arrivals. No pseudo-code was found in public. This implementation follows the schedulers based on it: Linux's
 //! sch_cake.c calls its flow isolation DRR++, and RFC 8290's lists of new and old queues are the same
-//! ([`crate::flow_queue`]). There is no oracle from the paper.
+//! ([`crate::flow_queue`]). No test compares it with the paper.
 //!
 //! * A flow that becomes active has credits of one quantum. A latency-critical one joins the queues that are served first, any
 //!   other one the end of the round.
@@ -14,8 +14,8 @@
 //! * A latency-critical queue that empties stays in the round until its turn, so that it gets no new credits by pausing.
 //! * With every flow latency-critical (`critical=all`) this is FQ-CoDel without CoDel.
 //!
-//! Not from the paper: which flows are latency-critical (by the DSCP of the packet that makes the queue active), and that over
-//! the limit heads of the queue with the most bytes are dropped, one at a time.
+//! Not from the paper: the DSCP of the packet that makes a queue active decides whether the flow is latency-critical;
+//! over the limit, heads of the queue with the most bytes are dropped, one at a time.
 
 use crate::classify::{Classifier, Classify, Hash};
 use crate::entry::{Entry, SpecError};

@@ -80,10 +80,10 @@ params! {
         coupling: u32 = "2", range "1".."255", source "RFC 9332, appendix A: k 2";
         /// Delay in the L4S queue up to which the native AQM marks no packets.
         min_th: Span = "800us", range "0s".."4s", source "RFC 9332, appendix A: minTh",
-            acts "packets wait about so long in the L4S queue";
+            acts "the delay in the L4S queue is about this long";
         /// Width of the ramp above `min_th`; zero for a step.
         range: Span = "400us", range "0s".."4s", source "RFC 9332, appendix A: range",
-            acts "packets wait about so long in the L4S queue";
+            acts "the delay in the L4S queue is about this long";
         /// The native AQM marks no packets while at most this number of packets are in the L4S queue. In dialect linux:
         /// while an arriving packet finds fewer there.
         th_len: u64 = "1", range "0".., source "RFC 9332, A.2: Th_len 1 packet";

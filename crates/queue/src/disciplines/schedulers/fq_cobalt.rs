@@ -1,12 +1,13 @@
 //! FQ-COBALT: flow queueing with COBALT in each queue.
 //!
 //! Source: ns-3.44 fq-cobalt-queue-disc.cc, the only one under this name (CAKE is another scheduler around COBALT). Queues and
-//! lists are those of FQ-CoDel ([`crate::flow_queue`]), the control law is [`crate::disciplines::aqms::cobalt`] in dialect ns3. Over the limit heads of
-//! the queue with the most bytes are dropped until half of its bytes are gone, at most `drop_batch`; a single queue that
-//! reaches the limit refuses the arriving packet, which raises BLUE's probability. Such drops of heads do not.
+//! lists are those of FQ-CoDel ([`crate::flow_queue`]), the control law is [`crate::disciplines::aqms::cobalt`] in
+//! dialect ns3. Over the limit, heads of the queue with the most bytes are dropped until half of its bytes are gone, at
+//! most `drop_batch`. A single queue that reaches the limit refuses the arriving packet, which raises BLUE's
+//! probability; drops of heads do not.
 //!
-//! Not modelled: ns-3's hash function. Its set-associative hash (`ways`) and its L4S mode (`l4s`) are off there by default. There is
-//! no pseudo-code beside the code, and so no oracle: what is tested is the structure, which FQ-CoDel's oracle covers.
+//! Not modelled: ns-3's hash function. Its set-associative hash (`ways`) and its L4S mode (`l4s`) are off there by
+//! default. There is no pseudo-code apart from the code, so only the structure is tested, by FQ-CoDel's oracle.
 //!
 //! Draws: those of COBALT, of all queues from the stream of the scheduler in the order of departures.
 
@@ -59,7 +60,7 @@ params! {
         l4s: bool = "false", source "ns-3.44 fq-cobalt-queue-disc.cc: UseL4s";
         /// Maximum number of packets to drop when the limit is exceeded.
         drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: DropBatchSize",
-            acts "the limit is reached, and half of the longest queue is more";
+            acts "the limit is reached and half of the longest queue is more than this";
     }
     dialects Dialect {
         /// ns-3's FqCobaltQueueDisc.

@@ -2,13 +2,14 @@
 //!
 //! Source of the default dialect: RFC 8290 (January 2018), section 4.1 (enqueue), 4.2 (dequeue) and 5.2 (parameters), compared with the
 //! text. The lists and the credits are [`crate::flow_queue`], the control law is [`crate::disciplines::aqms::codel`] in the dialect of the same origin.
-//! A packet over the limit is let in first; then heads of the queue with the most bytes are dropped: half of its packets, at most
-//! `drop_batch`. CoDel spares a packet when too little is left in all queues together, as RFC 8289, section 4.4, advises; RFC 8290
-//! agrees, since in its section 4.2 a queue may become empty while CoDel handles it.
+//! A packet over the limit is accepted first. Then heads of the queue with the most bytes are dropped: half of its
+//! packets, at most `drop_batch`. CoDel does not drop a packet when too few bytes are left in all queues together, as
+//! RFC 8289, section 4.4, advises. RFC 8290 agrees, because in its section 4.2 a queue may become empty while CoDel
+//! handles it.
 //!
-//! Open in the RFC, and done here: half of an odd number is rounded down, to at least one packet; of equally fat queues the one
-//! seen first loses; packets dropped so change nothing in CoDel's state. Credits are used up at zero (section 3; section 4.2 says
-//! negative).
+//! Left open by the RFC: half of an odd number is rounded down, to at least one packet; among queues of equal bytes,
+//! the first one seen loses packets; these drops do not change CoDel's state. Credits are used up at zero (section 3;
+//! section 4.2 says negative).
 //!
 //! Differences of dialects from the RFC:
 //!
@@ -72,13 +73,13 @@ params! {
         l4s: bool = "false", source "ns-3.44 fq-codel-queue-disc.cc: UseL4s";
         /// Maximum number of packets to drop when the limit is exceeded.
         drop_batch: u32 = "64", range "1".."1000000", source "RFC 8290 section 4.1: up to 64",
-            acts "the limit is reached, and half of the longest queue is more";
+            acts "the limit is reached and half of the longest queue is more than this";
         /// Maximum memory of queued packets, as Linux's allocator counts it; dialect linux.
         memory_limit: Option<Bytes> = "none", range "1kB".., source "RFC 8290 gives none",
-            acts "so much waits";
+            acts "the queued packets take this much memory";
         /// CoDel drops no packet if at most this many bytes remain (in dialect ns3, fewer).
         mtu: Bytes = "1500B", range "1B".., source "RFC 8289 section 5.3 lists 512 and advises the MTU of the interface; Ethernet's",
-            acts "so little is left in the queue when a packet is due to be dropped";
+            acts "the queue is this short when a packet is due to be dropped";
     }
     dialects Dialect {
         /// The algorithm as RFC 8290 describes it.

@@ -63,13 +63,13 @@ params! {
         burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST";
         /// Mean packet size.
         avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value",
-            acts "about twice as much waits, or the probability depends on sizes";
+            acts "about two packets of this size are queued, or the probability depends on sizes";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "the draft, section 4.3: optional";
         /// With `ecn`, drop packets instead of marking them at this probability and above. `none` never does.
         mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth",
             where ecn is "true",
-            acts "the probability is above it";
+            acts "the probability is above this";
         /// Make the drop probability of a packet proportional to its size.
         byte_mode: bool = "false", source "RFC 8033, appendix B mentions it";
         /// Estimate the delay from the backlog and the departure rate instead of from timestamps.
@@ -85,8 +85,8 @@ params! {
         l4s: bool = "false", source "ns-3.44 fq-pie-queue-disc.cc: UseL4s";
         /// Maximum number of packets to drop when the limit is exceeded.
         drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: DropBatchSize",
-            where dialect is "ns3" because "others drop the packet that comes",
-            acts "the limit is reached, and half of the longest queue is more";
+            where dialect is "ns3" because "other dialects drop the arriving packet",
+            acts "the limit is reached and half of the longest queue is more than this";
     }
     dialects Dialect {
         /// The algorithm as draft-tahiliani-tsvwg-fq-pie describes it.

@@ -32,7 +32,7 @@ params! {
         limit: Limit = "1000p", range "1p".., source "Linux sch_hhf.c: limit 1000";
         /// Bytes per turn at weight 1.
         quantum: Bytes = "1514B", range "1B".."100MB", source "Linux sch_hhf.c: psched_mtu, MTU and Ethernet header",
-            acts "packets wait in both buckets";
+            acts "both buckets have packets";
         /// Maximum number of heavy flows to track.
         hh_limit: u32 = "2048", range "0".."1000000", source "Linux sch_hhf.c: twice the 1024 slots",
             acts "a flow is heavy";
@@ -47,7 +47,7 @@ params! {
             acts "a flow is heavy";
         /// Factor by which turns of the light bucket are longer than those of the heavy bucket.
         non_hh_weight: u32 = "2", range "1".."1000", source "Linux sch_hhf.c: 2",
-            acts "packets wait in both buckets";
+            acts "both buckets have packets";
         /// Resolution of the timeouts.
         jiffy: Span = "4ms", range "1us".."1s", source "Linux CONFIG_HZ 250, its default",
             acts "a flow is heavy";

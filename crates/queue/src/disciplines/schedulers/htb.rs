@@ -14,8 +14,8 @@
 //!
 //! Deviations: classes are numbered from the top down in the order of the text, where Linux orders turns by the class ids that the user
 //! gives; no `direct` class, what belongs to no class is in the last one. A leaf whose AQM drops all it holds is found empty and
-//! passed over, where Linux warns and tries the next one. The counting in whole jiffies by which Linux ends a long run of mode
-//! changes is not here.
+//! passed over, where Linux warns and tries the next one. The counting in whole jiffies by which Linux ends a long run
+//! of mode changes is not implemented.
 
 use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};
@@ -50,11 +50,11 @@ params! {
         cburst: Bytes = "1600B", range "1B".."100MB", source "tc: as burst";
         /// Bytes that a class sends per turn. With none: its rate in bytes divided by `r2q`, from 1000 to 200000.
         quantum: Option<Bytes> = "none", range "1B".."100MB", source "sch_htb.c: htb_change_class",
-            acts "classes of one priority borrow at the same time";
+            acts "classes of the same priority borrow at the same time";
         /// Divisor that gives the quantum from a rate.
         r2q: u32 = "10", range "1".."100000", source "tc htb: r2q 10",
             where quantum is "none",
-            acts "classes of one priority borrow at the same time";
+            acts "classes of the same priority borrow at the same time";
         /// Discipline of each class's queue: an AQM, or a scheduler with its own queues, such as fq_codel. A list gives
         /// one per leaf, in order; the last applies to all further leaves.
         each: Specs = "droptail limit=1000p", source "sch_htb.c: pfifo, txqueuelen of an Ethernet device";

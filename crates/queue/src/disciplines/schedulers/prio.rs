@@ -7,9 +7,9 @@
 //! Linux looks at the four bits of TOS that RFC 1349 gave a meaning. The lowest of them is now half of ECN: a packet without a
 //! codepoint of its own goes to the last band if it is ECT(0) or CE, and to the middle one if it is Not-ECT or ECT(1).
 //!
-//! There is no limit over all bands, each has its own. An AQM that drops all that its band holds gives the turn to the next
-//! band, and so does a shaper in a band that holds back what it has. As in Linux, a band that has become empty is idle_reported so when it
-//! is next asked for a packet.
+//! There is no limit over all bands; each band has its own. If an AQM drops all packets of its band, or a shaper holds
+//! them back, the next band gets the turn. As in Linux, a band that has become empty is idle_reported so when it is
+//! next asked for a packet.
 
 use crate::child::{Backlog, Child};
 use crate::entry::{Entry, SpecError};
@@ -39,7 +39,7 @@ params! {
         by: PrioBy = "precedence", source "RFC 791: precedence; RFC 2474, section 4.2.2: class selectors";
         /// Number of bands.
         bands: u32 = "8", range "1".."64", source "one for each precedence",
-            acts "`by` tells at least as many classes apart";
+            acts "`by` distinguishes at least this number of classes";
         /// Discipline of each band: an AQM, or a scheduler with its own queues, such as fq_codel. A list gives one per
         /// band, from band 0; the last applies to all further bands.
         each: Specs = "droptail limit=1000p", source "as droptail";

@@ -18,7 +18,8 @@
 //!
 //! Deviations: a packet longer than `lmax` is sent, and counted as `lmax` in F; Linux moves its class to another aggregate. An AQM that
 //! drops at the head: dialect paper counts F with the head as it stands, and charges what is sent; Linux judges the head when it
-//! looks at it, and a flow whose AQM drops all it holds leaves its aggregate. There is no limit over all queues, each has its own.
+//! looks at it, and a flow whose AQM drops all it holds leaves its aggregate. There is no limit over all queues; each
+//! queue has its own.
 
 use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};

@@ -61,7 +61,7 @@ params! {
         depth: Option<u32> = "none", range "1".."1000000", source "the paper: one limit over all queues";
         /// Maximum number of queues with packets at a time; dialect linux.
         flows: Option<u32> = "none", range "1".."1000000", source "the paper: any",
-            acts "as many queues have packets";
+            acts "this number of queues have packets";
         /// Drop the packet at the head of a queue instead of the last one; not in dialect ns2.
         headdrop: bool = "false", source "Linux sch_sfq.c: off";
         /// Discipline of each queue.

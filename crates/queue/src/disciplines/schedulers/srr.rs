@@ -23,7 +23,8 @@
 //! commented out). Flows are in queue 0 until `setqueue` says otherwise, so that SRR is a FIFO in a script that does not;
 //! ns-2 aborts where a flow has a number from 100 on, here it is in queue 0. Weights are `setrate` over `granularity_`.
 //!
-//! With an AQM that drops at the head, the deficit is compared with the head packet and charged with the packet that is sent.
+//! With an AQM that drops at the head, the deficit is compared with the head packet and charged with the packet that is
+//! sent.
 
 use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};

@@ -10,7 +10,7 @@
 //! in all; when no queue may send any more, the next cycle begins with the queues in the order in which they used up theirs.
 //!
 //! The class of a packet, and so its weight, is the number of its flow (node, codepoint, bucket): `weights=4:2:1` gives flow 0
-//! four packets. There is no limit over all queues, each has its own.
+//! four packets. There is no limit over all queues; each queue has its own.
 
 use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};

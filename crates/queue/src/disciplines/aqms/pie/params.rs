@@ -17,16 +17,16 @@ params! {
         beta: f64 = "1.25", range "0".."1000", source "RFC 8033, appendix A: beta 1 + 1/4";
         /// Time at the start of congestion in which no packet is dropped.
         burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST",
-            acts "packets would be dropped before it has passed";
+            acts "packets would be dropped within this time";
         /// Mean packet size.
         avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value",
-            acts "about twice as much waits, or the probability depends on sizes";
+            acts "about two packets of this size are queued, or the probability depends on sizes";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "RFC 8033, section 5.1: optional";
         /// With `ecn`, drop packets instead of marking them at this probability and above. `none` never does.
         mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth",
             where ecn is "true",
-            acts "the probability is above it";
+            acts "the probability is above this";
         /// Make the drop probability of a packet proportional to its size, and at most 0.85.
         byte_mode: bool = "false", source "RFC 8033, appendix B: a possibility, with a bound left open; RFC 8034, A.3: PROB_LOW";
         /// Estimate the delay from the backlog and the departure rate instead of from timestamps.

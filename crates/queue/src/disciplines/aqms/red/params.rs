@@ -9,7 +9,7 @@ params! {
         min: Option<Limit> = "5p", range "1p".., source "Floyd & Jacobson 1993: min_th 5 in the simulations";
         /// Average queue length at which the drop probability is `probability`. `none` sets it automatically.
         max: Option<Limit> = "15p", range "1p".., source "Floyd & Jacobson 1993: max_th 15 in the simulations, at least twice min_th",
-            acts "the average comes near it";
+            acts "the average comes near this";
         /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "100p", range "1p".., source "the paper gives none";
         /// Drop probability at `max`. With `adaptive`, its initial value.
@@ -34,7 +34,7 @@ params! {
             acts "the average is above the upper threshold";
         /// With `ecn`, drop packets instead of marking them at this probability and above. With `none`, above the upper
         /// threshold; dialect ns2.
-        mark_p: Option<f64> = "none", range "0".., source "red.cc has it alone";
+        mark_p: Option<f64> = "none", range "0".., source "only red.cc has it";
         /// Adapt max_p so that the average stays between `min` and `max` (ARED).
         adaptive: bool = "false", source "Floyd & Jacobson 1993";
         /// Time between adaptations.
@@ -53,13 +53,13 @@ params! {
         top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants",
-            acts "the adaptive probability reaches it";
+            acts "the adaptive probability reaches this";
         /// Lower bound below which max_p does not shrink. With `none`: 0.01, or one packet of the window that fills the
         /// link at 100 ms if that is less.
         bottom: Option<f64> = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants",
-            acts "the adaptive probability reaches it";
+            acts "the adaptive probability reaches this";
         /// Divide and multiply max_p when the average crosses `min` and `max` (Feng's adaptive RED).
         feng: bool = "false", source "Floyd & Jacobson 1993";
         /// With `feng`, divisor of max_p when the average falls below `min`.
@@ -83,7 +83,7 @@ params! {
         link_delay: Span = "0s", range "0s".."1000s", source "below 33 ms it changes nothing";
         /// Size of a burst, in packets, that passes while the average is below `min`. It determines the weight. With
         /// `none`: (2 `min` + `max`) / (3 `avpkt`); dialect linux.
-        burst: Option<Packets> = "none", range "1p".., source "tc has it alone",
+        burst: Option<Packets> = "none", range "1p".., source "only tc has it",
             where weight is "none";
         /// Let the average decay while the link is idle.
         idle_decay: bool = "true", source "Floyd & Jacobson 1993, figure 2";
