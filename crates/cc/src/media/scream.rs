@@ -45,7 +45,7 @@ params! {
         beta_ecn: f64 = "0.9", range "0.1".."1", source "RFC 8298 section 4.1.1.1";
         /// Factor by which a loss multiplies the rate (BETA_R).
         beta_rate: f64 = "0.9", range "0.1".."1", source "RFC 8298 section 4.1.1.1";
-        /// Factor by which the window may exceed the maximum bytes in flight of the last seconds
+        /// Limit of the window, relative to the maximum bytes in flight of the last seconds
         /// (MAX_BYTES_IN_FLIGHT_HEAD_ROOM).
         headroom: f64 = "1.1", range "1".."10", source "RFC 8298 section 4.1.1.1; its authors' code has 2";
         /// Time between changes of the rate (RATE_ADJUST_INTERVAL).

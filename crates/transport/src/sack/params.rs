@@ -100,10 +100,10 @@ choice! {
 choice! {
     /// How much more than has arrived may be sent while less is in flight than the threshold.
     pub enum PrrBound {
-        /// The same amount, plus a segment if the acknowledgement advances and shows no further loss (RFC 9937 section
-        /// 6.2).
+        /// As much as was delivered, plus a segment if the acknowledgement advances and shows no further loss (RFC 9937
+        /// section 6.2).
         Safe = "safe",
-        /// The same amount plus a segment: slow start (RFC 6937, PRR-SSRB).
+        /// As much as was delivered plus a segment: slow start (RFC 6937, PRR-SSRB).
         SlowStart = "slow_start",
         /// No more than the data delivered since the start of the recovery: packet conservation (RFC 6937, PRR-CRB).
         Conserve = "conserve",
@@ -119,8 +119,7 @@ params! {
         /// How the window falls during loss recovery.
         reduction: Reduction = "prr", source "RFC 9937 section 6",
             where dialect not "ns3" because "TcpSocketBase::ReceivedAck has only one way";
-        /// Data that proportional rate reduction may send beyond the delivered data, once less data is in flight than
-        /// the threshold.
+        /// Amount that proportional rate reduction may send once less data is in flight than the threshold.
         prr_bound: PrrBound = "safe", source "RFC 9937 section 6.2";
         /// Divisor of the minimum round-trip time that gives the initial reordering window.
         rack_divisor: u32 = "4", range "1".."1000", source "RFC 8985 section 6.2 step 4 (min_RTT / 4)";

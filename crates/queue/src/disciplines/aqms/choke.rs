@@ -5,9 +5,9 @@
 //! sch_choke restates it, the settings recalled, the paper was not available); Linux 6.1 net/sched/sch_choke.c,
 //! include/net/red.h and iproute2's tc/q_choke.c (dialect linux).
 //!
-//! RED, with one step before it: when the average is above `min`, an arriving packet is compared with one that waits, chosen
-//! at random; if both are of one flow, both are dropped. RED decides about the others. Average, probability and spacing of drops are
-//! those of `red` in the dialect of the same name, with the queue in packets.
+//! RED with a preceding step: when the average is above `min`, an arriving packet is compared with a random packet in
+//! the queue. If both belong to the same flow, both are dropped. RED decides about all other packets. Average,
+//! probability and spacing of drops are those of `red` in the dialect of the same name, with the queue in packets.
 //!
 //! | | paper | linux |
 //! |---|---|---|
@@ -17,11 +17,12 @@
 //! | first packet above `min` that is not matched | may be dropped | never |
 //! | weight, thresholds | given | k from `burst`, `max` = `limit` / 4, `min` = `max` / 3 unless given |
 //!
-//! Draws: first a position among the waiting packets (`Stream::below`), if any wait; then RED's own. Deviation from Linux: its
-//! array keeps the holes of dropped packets, so that it draws up to three times and then takes the head; here every waiting
-//! packet is as likely. A match drops both packets whether or not they are ECN-capable. The number of a flow identifies it,
-//! in both directions. A shaper such as htb never asks an empty queue for a packet, so that Linux's average does not decay under one:
-//! that is `idle_decay=false`. The paper's variants that draw more packets, and Linux's filters, are not implemented.
+//! Draws: first a position among the waiting packets (`Stream::below`), if any wait; then RED's own. Deviation from
+//! Linux: Linux's array keeps the holes of dropped packets, so it draws up to three times and then takes the head; here
+//! every packet in the queue is equally likely. A match drops both packets whether or not they are ECN-capable. The
+//! number of a flow identifies it, in both directions. A shaper such as htb never asks an empty queue for a packet, so
+//! Linux's average does not decay under such a shaper; use `idle_decay=false` for this. The paper's variants that draw
+//! more packets, and Linux's filters, are not implemented.
 
 use super::red::{self, FloatRed, LinuxRed, RedParams, signed_float};
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
@@ -36,7 +37,7 @@ params! {
         /// Average queue length above which packets are compared and random drops begin. In dialect linux, `none` means
         /// `max` / 3.
         min: Option<Packets> = "100p", range "1p".., source "Pan, Prabhakar & Psounis 2000: 100 in the simulations (recalled)";
-        /// Average queue length above which every packet is dropped. In dialect linux, `none` means `limit` / 4.
+        /// Average queue length from which every packet is dropped. In dialect linux, `none` means `limit` / 4.
         max: Option<Packets> = "200p", range "1p".., source "Pan, Prabhakar & Psounis 2000: twice min (recalled)";
         /// Maximum queue length. Arrivals beyond it are dropped.
         limit: Limit = "300p", range "1p".., source "Pan, Prabhakar & Psounis 2000: 300 in the simulations (recalled)";

@@ -25,9 +25,9 @@
 //! Draws: one for each packet whose fate is random: none while it is protected, and with `derandomize` none while the accumulated
 //! probability is below 0.85 or from 8.5 on. In dialect rfc8033 the delay by timestamps stays what it was while the link is idle, as
 //! the pseudo-code has it. The optional turning on and off of RFC 8033, section 5.3, and ns-3's ActiveThreshold are not
-//! implemented: PIE is always on, and appendix B's measurement begins once enough waits instead of when PIE is turned
-//! on. Where RFC 8033's section 5.2 and appendix B differ in the estimate of the rate, the appendix is followed. Its
-//! enque() sets the accumulated probability to zero below an `else` without braces: by the indentation after a drop
+//! implemented: PIE is always on, and appendix B's measurement starts once the queue is long enough instead of when PIE
+//! is turned on. RFC 8033's section 5.2 and appendix B differ in the estimate of the rate; this follows the appendix.
+//! Its enque() sets the accumulated probability to zero below an `else` without braces: by the indentation after a drop
 //! only, as Linux does, and so it is done here, so that from 8.5 on every capable packet is marked until one is
 //! dropped. RFC 8034 estimates the delay from the state of two token buckets (peak and sustained rate); on a link of
 //! one rate that is the backlog over this rate. DOCSIS has no ECN (section 4.7); with `ecn` dialect rfc8034 marks what

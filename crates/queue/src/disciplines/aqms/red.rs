@@ -40,11 +40,11 @@
 //! where ns-2 and ns-3 may lose one to rounding; in ns-2 with the queue in bytes more than `limit` packets can wait if they are
 //! smaller than `avpkt`, here not; Floyd and Jacobson divide by the size of the largest packet, here that is `avpkt`.
 //!
-//! Linux: the average is a whole number scaled by 2^k. `tc` makes its table of idle times in ticks of 64 ns and the kernel
-//! looks it up in microseconds, so the average decays 15.6 times slower than meant; this is kept. Under a parent such as htb,
-//! which never asks an empty queue for a packet, it does not decay at all: that is `idle_decay=false`. Linux's `nodrop`, ns-2's
-//! `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_` are not implemented. ns-3's attribute `ARED` is
-//! `adaptive=true min=none max=none weight=none`.
+//! Linux: the average is a whole number scaled by 2^k. `tc` computes its table of idle times in ticks of 64 ns, but the
+//! kernel looks it up in microseconds, so the average decays 15.6 times slower than intended; this is reproduced. Under
+//! a parent such as htb, which never asks an empty queue for a packet, it does not decay at all; use `idle_decay=false`
+//! for this. Linux's `nodrop`, ns-2's `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_` are not implemented.
+//! ns-3's attribute `ARED` is `adaptive=true min=none max=none weight=none`.
 //!
 //! Feng's rule: when the average has come below `min` max_p is divided by `feng_alpha`, when it has come
 //! above `max` it is multiplied by `feng_beta`, once for each time. It begins as if the average had been above, as in ns-3 (in
@@ -58,8 +58,8 @@
 //! any adaptation. What differs is beside RED: it has no device queue of one packet below it. With its limit in bytes it lets
 //! in whatever comes while less than `limit` waits, so that a packet may exceed it; here not.
 //!
-//! SA-RED (Chen, Min and Zhang, "Statistical Adapting RED in Dynamic Networks", 2012) tunes RED by the standard deviation of the
-//! queue; only its abstract is public, so it is not implemented.
+//! SA-RED (Chen, Min and Zhang, "Statistical Adapting RED in Dynamic Networks", 2012) tunes RED by the standard
+//! deviation of the queue. Only its abstract is public, so it is not implemented.
 
 mod auto;
 mod common;

@@ -5,10 +5,10 @@
 //! ns2). Two RED curves over one queue: packets within their sender's profile (IN) are dropped by the average of the IN packets
 //! that wait, packets beyond it (OUT) by the average of all packets (RIO-C, `coupled`) or of OUT packets alone (RIO-D).
 //!
-//! What the paper leaves open is as in RED of 1993: each curve spaces its drops with a count of its own; "drop" is a mark where
-//! `ecn` is on and the packet is capable. The average of all moves on every arrival, that of a kind on arrivals of that kind. An
-//! average decays by all the time that the link was idle since the average last moved, and the arrival that ends an idle time
-//! is no sample.
+//! Left open by the paper, and done as in RED of 1993: each curve spaces its drops with its own count; "drop" is a mark
+//! if `ecn` is on and the packet is ECN-capable. The average of all moves on every arrival, that of a kind on arrivals
+//! of that kind. An average decays by all the time that the link was idle since the average last moved, and the arrival
+//! that ends an idle time is no sample.
 //!
 //! Differences of dialect ns2 from the paper:
 //! * Averages move when an IN packet arrives, and only then. Without a marker all packets are OUT, the averages stay 0 and the
@@ -19,9 +19,9 @@
 //!   `wait` spaces drops. A forced drop starts the count of IN anew, that of OUT goes on.
 //! * OUT's max_p is one over `linterm_`, 10: nothing reads `out_linterm_` (5), which ns-default.tcl sets.
 //!
-//! Which packets are IN is said by `tag`. ns-2's header field, set by its markers, is here the codepoint; its `priority_method_`
-//! 1, the flow id, is `tag=flow`. One draw per packet between the thresholds, in order of arrival. Queue and thresholds are in
-//! packets; ns-2's `queue_in_bytes_`, gentle curves and `setbit_` are not implemented.
+//! `tag` determines which packets are IN. ns-2's header field, set by its markers, is here the codepoint; its
+//! `priority_method_` 1, the flow id, is `tag=flow`. One draw per packet between the thresholds, in order of arrival.
+//! Queue and thresholds are in packets; ns-2's `queue_in_bytes_`, gentle curves and `setbit_` are not implemented.
 
 use super::red::{float, signed_float, spaced, within_limit};
 use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};

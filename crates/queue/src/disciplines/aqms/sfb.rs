@@ -6,9 +6,9 @@
 //! quotes them); Linux 6.1 net/sched/sch_sfb.c and iproute2's tc/q_sfb.c (dialect linux).
 //!
 //! There are `levels` rows of `buckets` bins; a flow belongs to one bin in each, by independent hashes. Each bin is a small
-//! BLUE: its probability grows while it is full and shrinks while it is empty. A packet is dropped (or marked) with the least of
-//! the probabilities of its bins: flows that share a bin with one that does not respond have others that it does not fill.
-//! A flow whose least probability is 1 does not respond: it is limited in rate.
+//! BLUE: its probability grows while it is full and shrinks while it is empty. A packet is dropped (or marked) with the
+//! smallest probability of its bins. Flows that share a bin with an unresponsive flow have other bins that it does not
+//! fill. A flow whose smallest probability is 1 is unresponsive and is limited in rate.
 //!
 //! | | paper | linux |
 //! |---|---|---|
@@ -21,11 +21,12 @@
 //! | draw | one in [0, 1) for each packet that gets there | 16 bits for each packet that gets there |
 //! | set of bins that is laid off | begins again at 0 | keeps its probabilities under its new key |
 //!
-//! Moving hash: after `rehash` the other set of bins takes over, with another key; the packets of flows that do not respond are
-//! reported to it during the last `warmup`. Linux tests this in milliseconds on each arrival, here the time is exact.
+//! Moving hash: after `rehash`, the other set of bins takes over, with a different key. During the last `warmup`, it
+//! also receives the packets of unresponsive flows. Linux checks this in milliseconds on each arrival; here the time is
+//! exact.
 //!
-//! Linux forgets the time since the last try even if it makes no whole token: flows in the penalty box that try more often than
-//! `penalty_rate` get nothing after the first burst. This is kept.
+//! Linux discards the time since the last try even if it makes no whole token, so flows in the penalty box that try
+//! more often than `penalty_rate` get nothing after the first burst. This is reproduced.
 //!
 //! Left open by the paper: every bin is looked at before the packet is dropped for a full one; lengths are those before the
 //! packet. A flow is known by its number (both directions alike). Keys come from a stream of their own ("keys"): two when the

@@ -5,12 +5,13 @@
 //! it calls WRED mode, and include/net/red.h, set up as iproute2's tc_red.c does (dialect linux). One queue with one average;
 //! each class of packets has thresholds and a max_p of its own.
 //!
-//! Cisco: the average moves on every arrival by `weight`. Of idle times the description says nothing; without them an average
-//! above `max` would stay there, since all packets are dropped and only arrivals move it. So an idle time counts as in RED (Floyd and
-//! Jacobson 1993, figure 2; RFC 2309 section 3): as the arrivals at an empty queue of as many packets of `avpkt` as the link could have
-//! sent, and it goes on where the packet that ends it is dropped. A packet is dropped with the probability of its class's line, 1 / mark probability denominator at `max`; beyond `max` it is dropped.
-//! Nothing is said of spacing: each packet between the thresholds has one draw of its own. With ECN packets in between are
-//! marked where they can be, those beyond `max` dropped (`harddrop`).
+//! Cisco: the average moves on every arrival by `weight`. The description does not mention idle times. Without them, an
+//! average above `max` would stay there, because all packets are dropped and only arrivals change it. So an idle time
+//! counts as in RED (Floyd and Jacobson 1993, figure 2; RFC 2309 section 3): as the arrivals at an empty queue of as
+//! many packets of `avpkt` as the link could have sent, and it goes on where the packet that ends it is dropped. A
+//! packet is dropped with the probability of its class's line, 1 / mark probability denominator at `max`; beyond `max`
+//! it is dropped. Spacing is not described: each packet between the thresholds has one independent draw. With ECN,
+//! ECN-capable packets in between are marked, and packets beyond `max` are dropped (`harddrop`).
 //!
 //! Linux: bytes, whole numbers, one draw R per drop as in `red dialect=linux`; the average, and the idle time that begins when
 //! the last packet leaves, are shared, count and draw are each class's own. Draws: when a class's count begins and after each

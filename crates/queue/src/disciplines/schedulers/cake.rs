@@ -4,30 +4,33 @@
 //! Comprehensive Queue Management Solution for Home Gateways", LANMAN 2018, for what each part is for. Times and control laws are in the
 //! kernel's integers: nanoseconds, and fractions of 32 bits.
 //!
-//! * Shaper: each packet moves the time of the next one on by what its adjusted size takes at the bandwidth, so that there is no
-//!   bucket; an idle queue starts anew at the present. The adjusted size is the size and `overhead`, at least `mpu`, in whole ATM cells
-//!   or with PTM's framing.
-//! * Tins: a packet's DSCP chooses one. With a bandwidth the tin of the highest number that keeps to its own share of the bandwidth
-//!   is served, else the one whose time is due first; without one the tins share by quanta.
+//! * Shaper: each packet delays the next one by the time that its adjusted size takes at the bandwidth, so there is no
+//!   bucket; an idle queue restarts at the present time. The adjusted size is the size plus `overhead`, at least `mpu`,
+//!   in whole ATM cells or with PTM's framing.
+//! * Tins: a packet's DSCP chooses one. With a bandwidth, CAKE serves the highest-numbered tin that keeps to its own
+//!   share of the bandwidth; if there is none, the tin whose time is due first. Without a bandwidth, the tins share by
+//!   quanta.
 //! * Flows of a tin: 1024 queues, found by a hash whose collisions are resolved in sets of eight. New flows, and those that
 //!   send less than a quantum in a round, go first (DRR++); empty ones decay before they are forgotten. A quantum is divided by the
 //!   number of bulk flows of the busier of the flow's two hosts (triple isolation).
-//! * COBALT in each queue: CoDel whose count goes down one by one, without its memory of an interval, and BLUE, which begins when
-//!   the limit takes a packet from the queue. CoDel marks what is ECN-capable, BLUE drops. The last packet of a queue is never dropped.
+//! * COBALT in each queue: CoDel whose count decreases one by one, without its memory of an interval, and BLUE, which
+//!   starts when the limit removes a packet from the queue. CoDel marks ECN-capable packets; BLUE drops. The last
+//!   packet of a queue is never dropped.
 //! * When the limit is exceeded, heads of the longest queue are dropped.
 //! * ACK filter: an arriving ACK takes the place of an earlier one that it makes superfluous, of the first in the queue; one such
 //!   is always left, but in mode aggressive.
 //!
-//! Random draws, from one stream, 32 bits of each: one for each quantum that a flow gets (dither below a byte), and one for each
+//! Random draws, from one stream, 32 bits each: one per quantum that a flow gets (dither below a byte), and one per
 //! packet that leaves a queue whose BLUE probability is above zero.
 //!
 //! A limit in bytes counts the memory of the kernel's buffers: for a packet a power of two, of at least 512 bytes, that holds it and
-//! 320 bytes, and 256 bytes more. That is 2304 for a full Ethernet frame, as traces of Linux 6.1 show; for small packets it depends on
-//! who made them, and is a guess.
+//! 320 bytes, and 256 bytes more. That is 2304 for a full Ethernet frame, as traces of Linux 6.1 show. For small
+//! packets it depends on the code that allocated them, and is an estimate.
 //!
-//! Deviations: the hash is SplitMix64's finalizer with a key, not jhash. Of equally long queues the one of the lower number is taken. Where no nodes are known each flow has hosts of its own. SACK blocks and timestamps are not seen by a queue: an ACK is superfluous
-//! if a later one acknowledges more, which Linux's comparison of SACK blocks also allows as a rule; of equal ones none is.
-//! No NAT lookup, no splitting of GSO packets, no autorate.
+//! Deviations: the hash is SplitMix64's finalizer with a key, not jhash. Among equally long queues, the one with the
+//! lower number is chosen. If nodes are unknown, each flow has its own hosts. A queue does not see SACK blocks and
+//! timestamps: an ACK is redundant if a later one acknowledges more, which Linux's comparison of SACK blocks usually
+//! allows, too; among equal ACKs, none is. No NAT lookup, no splitting of GSO packets, no autorate.
 
 mod queues;
 mod shaper;

@@ -4,8 +4,8 @@
 //! Linux net/sched/sch_prio.c with its default priomap, include/uapi/linux/pkt_sched.h and ip_tos2prio of net/ipv4/route.c as
 //! a router applies it to forwarded packets (dialect linux).
 //!
-//! Linux looks at the four bits of TOS that RFC 1349 gave a meaning. The lowest of them is now half of ECN: a packet without a
-//! codepoint of its own goes to the last band if it is ECT(0) or CE, and to the middle one if it is Not-ECT or ECT(1).
+//! Linux uses the four bits of TOS that RFC 1349 defined. The lowest of them is now one of the two ECN bits: a packet
+//! without a codepoint goes to the last band if it is ECT(0) or CE, and to the middle band if it is Not-ECT or ECT(1).
 //!
 //! There is no limit over all bands; each band has its own. If an AQM drops all packets of its band, or a shaper holds
 //! them back, the next band gets the turn. As in Linux, a band that has become empty is idle_reported so when it is

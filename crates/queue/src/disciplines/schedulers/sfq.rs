@@ -18,9 +18,9 @@
 //! | bucket of a conversation | a keyed hash | a keyed hash | ns-2's hash of the sum of the two nodes |
 //! | the AQM of a queue that becomes active | goes on | starts anew | goes on |
 //!
-//! In `linux` one queue holds `depth` packets at most. Beyond that the arriving packet is refused, or with `headdrop` takes the
-//! place of the first. Packets that wait when the key changes are spread queue by queue in the order in which these were first
-//! seen (Linux: in the order of its table), and those that find no room are dropped.
+//! In `linux`, a queue holds at most `depth` packets. Beyond that, the arriving packet is refused, or, with `headdrop`,
+//! replaces the first one. When the key changes, queued packets are redistributed queue by queue, in the order in which
+//! the queues were first seen (in Linux, in the order of its table). Packets that find no room are dropped.
 //!
 //! Linux's `redflowlimit` is `each=(red dialect=linux ...)`; as there, the AQM of a queue starts anew when the queue becomes active.
 //! Of its marks at the head of the queue nothing is modelled.

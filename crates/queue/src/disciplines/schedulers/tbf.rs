@@ -3,14 +3,14 @@
 //! Source of the default dialect: S. Shenker and J. Wroclawski, RFC 2215 (1997), section 3.6: what is sent in any period T is at
 //! most rT + b for a token bucket of rate r and depth b, and at most pT + M for a peak rate p and packets of at most M bytes. The
 //! packet at the head waits until the buckets hold its size; it never takes a token on credit. Tokens are counted exactly, in
-//! bits times picoseconds over a second. The RFC says what conforms, not what becomes of the rest: here it waits, up to the limit.
-//! A packet above the depth of a bucket could never be sent, and is dropped when it arrives. The minimum policed unit is not
-//! here.
+//! bits times picoseconds over a second. The RFC defines conforming packets, but not the fate of others: here they
+//! wait, up to the limit. A packet larger than the depth of a bucket could never be sent, and is dropped on arrival.
+//! The minimum policed unit is not implemented.
 //!
 //! Where `linux` (net/sched/sch_tbf.c, 6.1) leaves that: buckets hold nanoseconds, a packet costs what its bytes take at the rate,
 //! rounded down to a nanosecond (see [`psched`](crate::psched)), and time is read in whole nanoseconds. Depths are given in bytes
-//! (TCA_TBF_BURST, TCA_TBF_PBURST), as current versions of `tc` do. The limit stays in force with an inner queue other than a
-//! FIFO, where Linux's does not; `limit=none` takes it away.
+//! (TCA_TBF_BURST, TCA_TBF_PBURST), as current versions of `tc` do. The limit also applies with an inner queue other
+//! than a FIFO, unlike in Linux; `limit=none` removes it.
 //!
 //! The head is chosen by the scheduler inside and judged by the AQM of its queue when the filter looks at it (Linux's qdisc_peek_dequeued), in both dialects:
 //! while it is held back it is not judged again.

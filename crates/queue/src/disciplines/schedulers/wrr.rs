@@ -5,9 +5,10 @@
 //! chip", IEEE JSAC 9(8), 1991, for the interleaved order (dialect interleaved; read in what cites it): in a cycle of rounds each
 //! queue sends one packet a round, as many rounds as its weight.
 //!
-//! What they leave open: a queue that becomes active joins the end of the round; one that empties gives its turn up and loses
-//! what was left of it (plain). Interleaved, a queue that empties and returns within the cycle sends no more than its weight
-//! in all; when no queue may send any more, the next cycle begins with the queues in the order in which they used up theirs.
+//! Left open by the sources: a queue that becomes active joins the end of the round; a queue that becomes empty loses
+//! the rest of its turn (plain). Interleaved, a queue that empties and returns within the cycle sends no more than its
+//! weight in all; when no queue may send any more, the next cycle begins with the queues in the order in which they
+//! used up theirs.
 //!
 //! The class of a packet, and so its weight, is the number of its flow (node, codepoint, bucket): `weights=4:2:1` gives flow 0
 //! four packets. There is no limit over all queues; each queue has its own.
