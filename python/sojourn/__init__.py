@@ -8,19 +8,33 @@
     results = sojourn.compare(scenario, ["codel", "drr"])
     print(results)
 
-`run` takes a scenario as a `Scenario`, a dict or the path of a TOML file; `study` takes the file of a study. Results are
-Arrow tables: `polars.DataFrame(results.queues)`.
+`run` takes a scenario as a `Scenario`, a dict or the path of a TOML file. `study` takes the name of a study or its file: `list_studies()`
+lists them. Results are tables that polars, pandas and Altair take: `polars.DataFrame(results.queues)`.
 """
 
 from __future__ import annotations
 
-from sojourn._core import PROFILE, Table, __version__
+from sojourn._core import PROFILE, __version__
+from sojourn.catalogue import (
+    Listing,
+    list_congestion,
+    list_figures,
+    list_flows,
+    list_metrics,
+    list_queues,
+    list_sources,
+    list_studies,
+    list_topologies,
+    schema,
+    show,
+)
 from sojourn.errors import (
     BadValueError,
     ContradictionError,
     FileSyntaxError,
     ForeignResultsError,
     MissingKeyError,
+    MissingLibraryError,
     ResultsIOError,
     RunFailedError,
     SojournError,
@@ -34,17 +48,15 @@ from sojourn.results import (
     Rerun,
     Results,
     compare,
-    list_queues,
     read,
     replay,
     rerun,
     run,
-    schema,
-    show,
     study,
     trace_analyse,
 )
 from sojourn.scenario import Scenario, chain, dumbbell, graph, load, parking_lot
+from sojourn.table import Named, Table
 
 __all__ = [
     "PROFILE",
@@ -53,7 +65,10 @@ __all__ = [
     "Figure",
     "FileSyntaxError",
     "ForeignResultsError",
+    "Listing",
     "MissingKeyError",
+    "MissingLibraryError",
+    "Named",
     "Rerun",
     "Results",
     "ResultsIOError",
@@ -70,7 +85,14 @@ __all__ = [
     "compare",
     "dumbbell",
     "graph",
+    "list_congestion",
+    "list_figures",
+    "list_flows",
+    "list_metrics",
     "list_queues",
+    "list_sources",
+    "list_studies",
+    "list_topologies",
     "load",
     "parking_lot",
     "read",

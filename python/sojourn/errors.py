@@ -12,6 +12,7 @@ __all__ = [
     "FileSyntaxError",
     "ForeignResultsError",
     "MissingKeyError",
+    "MissingLibraryError",
     "ResultsIOError",
     "RunFailedError",
     "SojournError",
@@ -74,8 +75,8 @@ class BadValueError(SojournError, ValueError):
     """A value that cannot be read, lacks its unit or is out of range."""
 
 
-class UnknownNameError(SojournError, LookupError):
-    """An algorithm, dialect, node, link, metric or series that does not exist."""
+class UnknownNameError(SojournError, KeyError):
+    """An algorithm, dialect, node, link, metric, series, column, figure or study that does not exist."""
 
 
 class UnreachableError(SojournError, ValueError):
@@ -92,3 +93,7 @@ class ForeignResultsError(SojournError, ValueError):
 
 class RunFailedError(SojournError, RuntimeError):
     """A run that failed: a bug of Sojourn. The message holds scenario, seed, version and simulated time."""
+
+
+class MissingLibraryError(SojournError, ImportError):
+    """A library that only this needs, and that is not installed; the message has the command that installs it."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import BadValueError, ResultsIOError, SojournError
+from sojourn.errors import BadValueError, MissingLibraryError, ResultsIOError
 
 __all__ = ["FORMATS", "VEGA_LITE", "draw", "draw_spec"]
 
@@ -80,9 +80,9 @@ def _converter() -> Any:
     try:
         import vl_convert
     except ImportError as error:
-        raise SojournError(
+        raise MissingLibraryError(
             "figure files are drawn by vl-convert-python, which is not installed; "
-            "`pip install vl-convert-python` installs it"
+            "`pip install 'sojourn[figures]'` installs it"
         ) from error
     return vl_convert
 

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sojourn import _core
-from sojourn._core import Table
-from sojourn.errors import BadValueError, WrongTypeError
-from sojourn.scenario import Queue, ScenarioLike, as_scenario
+from sojourn.catalogue import list_studies
+from sojourn.errors import BadValueError, ContradictionError, ResultsIOError, WrongTypeError
+from sojourn.scenario import Queue, Scenario, ScenarioLike, as_scenario
+from sojourn.table import Named, Table
 
 __all__ = [
     "Arrival",
@@ -27,13 +28,10 @@ __all__ = [
     "Rerun",
     "Results",
     "compare",
-    "list_queues",
     "read",
     "replay",
     "rerun",
     "run",
-    "schema",
-    "show",
     "study",
     "trace_analyse",
 ]
@@ -48,48 +46,51 @@ Arrival: TypeAlias = tuple[int, int, int, int]
 class Results:
     """The results of a study, a comparison or a scenario.
 
-    `runs`, `queues`, `flows`, `receivers`, `transfers`, `media` and `series` are tables that polars, pandas, pyarrow and duckdb read without a copy; their
-    columns are those of the files of a result directory. In a notebook the results show as tables and figures.
+    `runs`, `queues`, `flows`, `receivers`, `transfers`, `media` and `series` are tables that polars, pandas, pyarrow, duckdb and Altair take; their
+    columns are those of the files of a result directory. In a notebook the results show as tables; a figure shows itself.
     """
 
     def __init__(self, core: _core.Results) -> None:
         self._core = core
         self._summary: dict[str, Any] | None = None
 
+    def _table(self, kind: str) -> Table:
+        return Table(self._core.table(kind))
+
     @property
     def runs(self) -> Table:
         """One row per run."""
-        return self._core.table("runs")
+        return self._table("runs")
 
     @property
     def queues(self) -> Table:
         """One row per observed queue and run."""
-        return self._core.table("queues")
+        return self._table("queues")
 
     @property
     def flows(self) -> Table:
         """One row per flow and run."""
-        return self._core.table("flows")
+        return self._table("flows")
 
     @property
     def receivers(self) -> Table:
         """One row per member of a multicast group, flow to it and run: what it got."""
-        return self._core.table("receivers")
+        return self._table("receivers")
 
     @property
     def transfers(self) -> Table:
         """One row per transfer of a workload: its size, when it was asked for, its completion time and slowdown."""
-        return self._core.table("transfers")
+        return self._table("transfers")
 
     @property
     def media(self) -> Table:
         """One row per flow of RTP and run: what its reports say, and what its receiver made of the packets."""
-        return self._core.table("media")
+        return self._table("media")
 
     @property
     def series(self) -> Table:
         """One row per sample of each recorded time series."""
-        return self._core.table("series")
+        return self._table("series")
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -109,14 +110,18 @@ class Results:
         return self._summary
 
     @property
-    def summary_tables(self) -> dict[str, str]:
-        """The tables of the summary by their names, in Markdown."""
-        return {name: markdown for name, _, markdown in self._core.tables()}
+    def summary_tables(self) -> Named[str]:
+        """The tables of the summary by their names, in Markdown. A wrong name raises a `KeyError` with the names there are."""
+        return Named(
+            {name: markdown for name, _, markdown in self._core.tables()}, "table of the summary"
+        )
 
     @property
-    def figures(self) -> dict[str, Figure]:
-        """The figures by their names."""
-        return {name: Figure(name, _object(spec)) for name, spec in self._core.figures()}
+    def figures(self) -> Named[Figure]:
+        """The figures by their names. A wrong name raises a `KeyError` with the names there are."""
+        return Named(
+            {name: Figure(name, _object(spec)) for name, spec in self._core.figures()}, "figure"
+        )
 
     def report(self, directory: str | os.PathLike[str]) -> Path:
         """Writes the report, the figures and the tables into a directory; returns the path of the report."""
@@ -129,7 +134,8 @@ class Results:
         manifest = self.manifest
         runs = len(self.runs)
         title = _printable(manifest["title"])
-        return f"<sojourn.Results: {title}; {len(manifest['points'])} points, {runs} runs>"
+        points = len(manifest["points"])
+        return f"<sojourn.Results: {title}; {_count(points, 'point')}, {_count(runs, 'run')}>"
 
     def _repr_html_(self) -> str:
         tables = [
@@ -137,7 +143,10 @@ class Results:
             for _, title, markdown in self._core.tables()
         ]
         notes = [f"<li>{html.escape(note)}</li>" for note in self.notes]
-        return "".join(tables) + (f"<ul>{''.join(notes)}</ul>" if notes else "")
+        figures = [f"<code>{html.escape(name)}</code>" for name in self.figures]
+        named = f"<p>Figures, by <code>.figures[...]</code>: {', '.join(figures)}</p>"
+        listed = f"<ul>{''.join(notes)}</ul>" if notes else ""
+        return "".join(tables) + listed + (named if figures else "")
 
 
 class Figure:
@@ -179,7 +188,13 @@ class Figure:
         return bundle
 
     def __repr__(self) -> str:
-        return f"<sojourn.Figure {self.name}>"
+        title = self.spec.get("title")
+        text = title.get("text") if isinstance(title, dict) else title
+        return (
+            f"<sojourn.Figure {self.name}: {_printable(str(text))}>"
+            if text
+            else f"<sojourn.Figure {self.name}>"
+        )
 
 
 def run(
@@ -220,19 +235,39 @@ def compare(
 
 
 def study(
-    path: str | os.PathLike[str],
+    study: str | os.PathLike[str],
     *,
+    replications: int | None = None,
+    seed: int | None = None,
+    set: Mapping[str, object] | None = None,
     overrides: Mapping[str, object] | None = None,
+    only: Sequence[str] | None = None,
     out: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     threads: int | None = None,
     progress: Progress = False,
 ) -> Results:
-    """Runs the study of a TOML file; `overrides` replaces values by path, as `--set` does."""
-    replaced = [(place, _text(value)) for place, value in (overrides or {}).items()]
+    """Runs a study: by name, such as `"rrul"`, or that of a TOML file or its folder. `sojourn.list_studies()` lists the names.
+
+    `set` replaces values in every point by path, as `--set` does: `set={"run.duration": "10s"}`; `overrides` is the same. `replications` and
+    `seed` replace those of the study. `only` names the experiments to run. With `out`, a result directory is written, and runs that it
+    holds are not made again unless `fresh`.
+    """
+    values: list[tuple[str, str, str]] = []
+    for keyword, changes in (("overrides", overrides), ("set", set)):
+        for place, value in (changes or {}).items():
+            text = _text(value)
+            values.append((place, text, f"{keyword}={{{place!r}: {text!r}}}"))
+    for name, number, least in (("replications", replications, 1), ("seed", seed, 0)):
+        if number is not None:
+            whole = _whole(name, number, least)
+            values.append((f"run.{name}", str(whole), f"{name}={whole}"))
+    if isinstance(only, str):
+        raise TypeError(f"only: a list is wanted, such as [{only!r}]")
     core = _core.study(
-        os.fspath(path),
-        replaced,
+        os.fspath(study),
+        values,
+        only=list(only or []),
         out=None if out is None else os.fspath(out),
         fresh=fresh,
         threads=_whole_or_none("threads", threads, least=1),
@@ -302,9 +337,10 @@ def replay(
     else:
         rows = (_arrival(number, row) for number, row in enumerate(arrivals))
         text = "\n".join(["time_ns,bytes,flow,ecn", *rows, ""])
-    return _core.replay(
+    core = _core.replay(
         path, text, queue=queue, rate=rate, dialect=dialect, seed=_whole("seed", seed)
     )
+    return Table(core)
 
 
 def trace_analyse(
@@ -319,7 +355,7 @@ def trace_analyse(
     rates: Mapping[str, str] | None = None,
     horizon: str = "60s",
     tunnels: str = "inner",
-) -> dict[str, Table]:
+) -> Named[Table]:
     """Analyses a trace of ns-2, an ASCII trace of ns-3 or a capture, and returns its tables by name.
 
     `path` or `receiver` may be `-` for standard input. The tables are those of `sojourn trace analyse`: `trace`, `flows`, `links`,
@@ -343,23 +379,7 @@ def trace_analyse(
         warnings.warn(f"{os.fspath(path)}: {skipped} skipped", stacklevel=2)
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
-    return dict(tables)
-
-
-def list_queues() -> list[dict[str, Any]]:
-    """Every queue discipline: name, aliases, dialects, parameters."""
-    catalogue: list[dict[str, Any]] = json.loads(_core.catalogue())
-    return [entry for entry in catalogue if entry["family"] == "queue"]
-
-
-def show(name: str) -> dict[str, Any]:
-    """What scenarios can name: a queue, a kind of flow, a source or a congestion control, with its parameters."""
-    return _object(_core.show(name))
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of scenario and study files."""
-    return _object(_core.schema())
+    return Named({name: Table(table) for name, table in tables}, "table of the trace")
 
 
 def _run(
@@ -373,7 +393,7 @@ def _run(
     threads: int | None,
     progress: Progress,
 ) -> Results:
-    chosen = as_scenario(scenario)
+    chosen = _scenario(scenario)
     core = _core.run(
         chosen.to_json(),
         chosen.name,
@@ -387,6 +407,28 @@ def _run(
         progress=_teller(progress),
     )
     return Results(core)
+
+
+def _scenario(given: ScenarioLike) -> Scenario:
+    """The scenario that is meant; a study is not one."""
+    try:
+        scenario = as_scenario(given)
+    except ResultsIOError:
+        # The name of a study names no file.
+        if given in (row["name"] for row in list_studies()):
+            raise _is_study(str(given), f"sojourn.study({given!r})") from None
+        raise
+    if "experiment" in scenario:
+        file = None if isinstance(given, Mapping) else os.fspath(given)
+        remedy = f"sojourn.study({'...' if file is None else repr(file)})"
+        raise _is_study(file or scenario.name, remedy)
+    return scenario
+
+
+def _is_study(name: str, remedy: str) -> ContradictionError:
+    return ContradictionError(
+        f"{name}: this is a study, not a scenario; run it with {remedy}", file=name
+    )
 
 
 def _whole(name: str, value: int, least: int = 0) -> int:
@@ -451,6 +493,10 @@ def _html_table(markdown: str) -> str:
 def _cells(line: str) -> list[str]:
     inner = line.strip().removeprefix("|").removesuffix("|")
     return [cell.replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", inner)]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _teller(progress: Progress) -> Callable[[int, int], object] | None:

@@ -7,20 +7,22 @@
     >>> scenario["topology"]["rate"]
     '10Mbps'
 
-Keys, units, defaults and ranges are declared once, in the engine; here they are only put in their places. A wrong key
-or value is refused where the scenario is resolved or run, with the nearest valid name.
+Keys, units, defaults and ranges are declared once, in the engine; here they are only put in their places. A builder and `with_` check at
+once: a wrong keyword or value is an error in the line where it is written, with the nearest valid name.
 """
 
 from __future__ import annotations
 
 import copy
+import html
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 
 from sojourn import _core
+from sojourn.errors import UnknownKeyError, WrongTypeError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,6 +45,10 @@ Queue: TypeAlias = str | Mapping[str, Any]
 
 Flow: TypeAlias = str | Mapping[str, Any]
 """Flows of one kind: `"4*reno"`, `"cbr 2Mbps"`, or `{"kind": "reno", "count": 4}`."""
+
+
+# No value, where None is one.
+_ABSENT: Final = object()
 
 
 class Scenario(Mapping[str, Any]):
@@ -74,12 +80,41 @@ class Scenario(Mapping[str, Any]):
         return hash(self.to_json())
 
     def __repr__(self) -> str:
-        return f"Scenario({self._tables!r})"
+        topology = self._tables.get("topology")
+        kind = topology.get("kind", "dumbbell") if isinstance(topology, dict) else "dumbbell"
+        parts = [str(kind)]
+        if isinstance(topology, dict):
+            parts += [f"{key}={_short(value)}" for key, value in topology.items() if key != "kind"]
+        flows = self._tables.get("flows")
+        if isinstance(flows, list):
+            parts.append(f"flows=[{', '.join(map(_short, flows))}]")
+        run = self._tables.get("run")
+        if isinstance(run, dict):
+            parts += [f"{key}={_short(value)}" for key, value in run.items()]
+        return f"<sojourn.Scenario {self.name!r}: {', '.join(parts)}>"
 
-    def with_(self, path: str, value: object) -> Scenario:
-        """A copy in which `path`, such as `"topology.rate"` or `"flows[0].count"`, is `value`."""
-        text = json.dumps(_plain_value(value, path))
-        return Scenario(json.loads(_core.set_value(self.to_json(), self.name, path, text)))
+    def __str__(self) -> str:
+        return self.to_toml()
+
+    def _repr_html_(self) -> str:
+        title = html.escape(self.name)
+        return f"<p><strong>Scenario {title}</strong></p><pre>{html.escape(self.to_toml())}</pre>"
+
+    def with_(self, path: str | Mapping[str, object], value: object = _ABSENT) -> Scenario:
+        """A copy in which `path`, such as `"topology.rate"` or `"flows[0].count"`, is `value`; checked at once.
+
+        Several values that only fit together are given as a dict: `with_({"run.warmup": "10s", "run.duration": "60s"})`.
+        """
+        if isinstance(path, Mapping):
+            changes = dict(path)
+        elif value is _ABSENT:
+            raise TypeError(f"with_({path!r}): a value is wanted, too")
+        else:
+            changes = {path: value}
+        values = [
+            (place, json.dumps(_plain_value(changed, place))) for place, changed in changes.items()
+        ]
+        return Scenario(json.loads(_core.set_values(self.to_json(), self.name, values)))
 
     def resolve(self) -> Scenario:
         """The scenario with every parameter and its value, as a run's manifest states it; checks it on the way."""
@@ -198,7 +233,7 @@ def dumbbell(**keywords: Unpack[Dumbbell]) -> Scenario:
 
     `sojourn.dumbbell(rate="10Mbps", rtt="40ms", buffer="100p", queue="codel", flows=["4*reno", "cbr 2Mbps"])`
     """
-    return _build("dumbbell", keywords)
+    return _build("dumbbell", Dumbbell, keywords)
 
 
 def parking_lot(**keywords: Unpack[ParkingLot]) -> Scenario:
@@ -206,7 +241,7 @@ def parking_lot(**keywords: Unpack[ParkingLot]) -> Scenario:
 
     `sojourn.parking_lot(hops=3, rate="10Mbps", delay="10ms", queue="codel", flows=["4*reno"])`
     """
-    return _build("parking_lot", keywords)
+    return _build("parking_lot", ParkingLot, keywords)
 
 
 def chain(**keywords: Unpack[Chain]) -> Scenario:
@@ -214,7 +249,7 @@ def chain(**keywords: Unpack[Chain]) -> Scenario:
 
     `sojourn.chain(hops=2, rate="10Mbps", delay="5ms", flows=["cbr 2Mbps"])`
     """
-    return _build("chain", keywords)
+    return _build("chain", Chain, keywords)
 
 
 def graph(**keywords: Unpack[Graph]) -> Scenario:
@@ -222,7 +257,7 @@ def graph(**keywords: Unpack[Graph]) -> Scenario:
 
     `sojourn.graph(links=[{"from": "a", "to": "b", "rate": "1Mbps"}], flows=[{"kind": "reno", "from": "a", "to": "b"}])`
     """
-    return _build("graph", keywords)
+    return _build("graph", Graph, keywords)
 
 
 # Where a keyword goes; what is in neither is a key of [topology], and checked as such.
@@ -251,17 +286,55 @@ _TABLES = (
 )
 
 
-def _build(kind: str, keywords: Mapping[str, object]) -> Scenario:
+_LISTS = ("flows", "groups", "members", "links", "impairments", "opportunities", "changes")
+
+
+def _build(kind: str, declared: type, keywords: Mapping[str, object]) -> Scenario:
+    allowed = sorted(declared.__annotations__)
+    for key in keywords:
+        if key not in allowed:
+            nearest = _core.nearest(key, allowed)
+            meant = f", did you mean {nearest!r}?" if nearest else ""
+            raise UnknownKeyError(
+                f"{kind}(): unknown keyword {key!r}{meant} (allowed: {', '.join(allowed)})",
+                key=key,
+                nearest=nearest,
+            )
     given = _plain(keywords, "")
-    for key in ("flows", "groups", "members", "links", "impairments", "opportunities", "changes"):
+    for key in _LISTS:
         if isinstance(given.get(key, []), (str, Mapping)):
-            raise TypeError(f"{key}: a list is wanted, such as [{given[key]!r}]")
-    whole: dict[str, Any] = {key: given.pop(key) for key in _TOP if key in given}
-    run = {key: given.pop(key) for key in _RUN if key in given}
-    tables = {key: given.pop(key) for key in _TABLES if key in given}
-    if run:
-        whole["run"] = run
-    return Scenario({**whole, "topology": {"kind": kind, **given}, **tables})
+            raise WrongTypeError(f"{key}: a list is wanted, such as [{given[key]!r}]", key=key)
+    places = {key: f"{_table_of(key)}{key}" for key in given}
+    whole: dict[str, Any] = {"topology": {"kind": kind}}
+    for key, value in given.items():
+        table = _table_of(key).removesuffix(".")
+        (whole.setdefault(table, {}) if table else whole)[key] = value
+    # In the order of a file.
+    ordered = {key: whole[key] for key in (*_TOP, "run", "topology", *_TABLES) if key in whole}
+    scenario = Scenario(ordered)
+    arguments = []
+    for key, value in given.items():
+        items = enumerate(value) if key in _LISTS else ()
+        arguments += [
+            (f"{places[key]}[{i}]", f"{kind}({key}[{i}]={_short(item)})") for i, item in items
+        ]
+        if key not in _LISTS:
+            arguments.append((places[key], f"{kind}({key}={_short(value)})"))
+    _core.check(scenario.to_json(), scenario.name, arguments)
+    return scenario
+
+
+def _table_of(key: str) -> str:
+    """The table that a keyword is a key of, with its dot; what stands at the top has none."""
+    if key in _RUN:
+        return "run."
+    return "" if key in _TOP or key in _TABLES else "topology."
+
+
+def _short(value: object) -> str:
+    """A value in a line."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _plain(table: Mapping[str, object], where: str) -> dict[str, Any]:

@@ -16,13 +16,13 @@ mod supervise;
 mod table;
 mod traces;
 
-use document::document;
+use document::{check_readable, document, set_at};
 use pyo3::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
 use sojourn_scenario::schema::study_sections;
-use sojourn_study::lookup::{FAMILIES, Family, find};
+use sojourn_study::lookup::{Family, Item, family, find};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,9 @@ mod _core {
     #[pymodule_export]
     use super::traces::trace_analyse;
     #[pymodule_export]
-    use super::{catalogue, main, read_toml, resolve, schema, set_value, show, to_toml};
+    use super::{
+        check, listing, main, nearest, read_toml, resolve, schema, set_values, show, to_toml,
+    };
 
     use pyo3::prelude::*;
 
@@ -69,19 +71,51 @@ fn main(py: Python<'_>, arguments: Vec<OsString>, images: Py<PyAny>) -> u8 {
     py.detach(|| sojourn_cli::main_with_images(arguments, &draw))
 }
 
-/// The scenario with the value at `path` replaced, all as JSON.
+/// The scenario with the values at these paths replaced, all as JSON. The result is a scenario that can be read.
 #[pyfunction]
-fn set_value(py: Python<'_>, json: &str, name: &str, path: &str, value: &str) -> PyResult<String> {
+fn set_values(
+    py: Python<'_>,
+    json: &str,
+    name: &str,
+    values: Vec<(String, String)>,
+) -> PyResult<String> {
     let replaced = || {
         let mut document = document(json, name)?;
-        let wrapped = self::document(&format!("{{\"value\": {value}}}"), name)?;
-        let node = wrapped.get("value")?.map(|value| value.node().clone());
-        if let Some(node) = node {
-            document.set_node(path, node)?;
+        for (path, value) in &values {
+            let wrapped = self::document(&format!("{{\"value\": {value}}}"), name)?;
+            let node = wrapped.get("value")?.map(|value| value.node().clone());
+            if let Some(node) = node {
+                let argument = format!("with_({path:?}, {value})");
+                set_at(&mut document, path, node, &argument)?;
+            }
         }
+        check_readable(&document)?;
         Ok(document.to_json().to_string())
     };
     replaced().map_err(|error| errors::lab(py, &error))
+}
+
+/// Checks a scenario that a builder made, given as JSON. `arguments` are paths, and the keywords that set them as a message shows
+/// them.
+#[pyfunction]
+fn check(py: Python<'_>, json: &str, name: &str, arguments: Vec<(String, String)>) -> PyResult<()> {
+    let checked = || {
+        let mut document = document(json, name)?;
+        for (path, text) in &arguments {
+            let node = document.get(path)?.map(|value| value.node().clone());
+            if let Some(node) = node {
+                set_at(&mut document, path, node, text)?;
+            }
+        }
+        check_readable(&document)
+    };
+    checked().map_err(|error| errors::lab(py, &error))
+}
+
+/// The name of `names` that `given` probably means, by the rule of every message.
+#[pyfunction]
+fn nearest(given: &str, names: Vec<String>) -> Option<String> {
+    sojourn_units::nearest(given, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// The scenario with every parameter and its value, as JSON.
@@ -117,12 +151,36 @@ fn schema() -> String {
     sojourn_scenario::schema::schema(&sections).to_string()
 }
 
-/// Everything that a scenario or study can name, as JSON, family after family.
+/// The entries of one family, as JSON: the columns and the rows of `sojourn list FAMILY`, with the aliases as a list.
 #[pyfunction]
-fn catalogue() -> String {
-    let items = FAMILIES.iter().flat_map(Family::items);
-    let all: Vec<Value> = items.map(|item| item.to_json()).collect();
-    Value::from(all).to_string()
+fn listing(py: Python<'_>, name: &str) -> PyResult<String> {
+    let family = family(name).map_err(|error| errors::lab(py, &error))?;
+    let columns = ["name", "aliases"].into_iter().chain(facts(family));
+    let columns: Vec<&str> = columns.chain(["what"]).collect();
+    let rows: Vec<Value> = family
+        .items()
+        .iter()
+        .map(|item| row(family, item))
+        .collect();
+    Ok(json!({"columns": columns, "rows": rows}).to_string())
+}
+
+/// The columns of a family beside those that every family has.
+fn facts(family: &Family) -> impl Iterator<Item = &'static str> {
+    let columns = family.columns.iter().copied();
+    columns.filter(|column| *column != "aliases")
+}
+
+fn row(family: &Family, item: &Item) -> Value {
+    let mut row = vec![json!(item.name), json!(item.aliases)];
+    for column in facts(family) {
+        let fact = item.fact(column);
+        // Numbers are numbers to a program.
+        let number = fact.parse::<u64>();
+        row.push(number.map_or_else(|_| json!(fact), |number| json!(number)));
+    }
+    row.push(json!(item.first_sentence()));
+    Value::from(row)
 }
 
 /// One of them by name, as JSON: what `sojourn show NAME --format json` prints.

@@ -7,21 +7,21 @@ use crate::table::Table;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use serde::Serialize;
-use sojourn_report as report;
+use sojourn_report::{self as report, shell_word};
 use sojourn_results::directory::{hold_for_report, write_whole};
 use sojourn_results::{Damage, Hold, Kind, ResultSet, Run};
 use sojourn_run::needs::Needs;
 use sojourn_run::run::run_unless;
-use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
 use sojourn_scenario::reader::Reading;
 use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::named::find;
 use sojourn_study::rerun::rerun as run_again;
 use sojourn_study::study::{Options, Progress, Study, execute};
 use sojourn_study::summary::{SUMMARY_FILE, comparison, summarize};
 use sojourn_units::Spec;
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -176,30 +176,42 @@ pub(crate) fn run(
     }
 }
 
-/// Runs the study of a file.
+/// Runs a study: one by name, or that of a file. Each override is a path, its value, and the argument as messages show it.
 #[pyfunction]
-#[pyo3(signature = (path, overrides, *, out, fresh, threads, progress))]
+#[pyo3(signature = (given, overrides, *, only, out, fresh, threads, progress))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn study(
     py: Python<'_>,
-    path: PathBuf,
-    overrides: Vec<(String, String)>,
+    given: OsString,
+    overrides: Vec<(String, String, String)>,
+    only: Vec<String>,
     out: Option<PathBuf>,
     fresh: bool,
     threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Results> {
-    let file = path.clone();
+    let mut command = format!("sojourn study {}", shell_word(&given.to_string_lossy()));
+    for (path, value, _) in &overrides {
+        let set = format!("{path}={value}");
+        command.extend([" --set ", &*shell_word(&set)]);
+    }
+    if !only.is_empty() {
+        command.extend([" --only ", &*shell_word(&only.join(","))]);
+    }
     let read = move || {
-        let mut document = Document::read(&file)?;
-        for (place, value) in &overrides {
-            document.set_argument(place, value, &format!("{place}={value}"))?;
+        let mut found = find(&given)?;
+        for (path, value, argument) in &overrides {
+            found.document.set_argument(path, value, argument)?;
         }
-        Study::from_document(&document)
+        let mut study = found.study()?;
+        study.keep_only(&only)?;
+        study.check_arguments()?;
+        Ok(study)
     };
     // A large study takes its time, too.
     let study = supervise(py, None, move |_| read())?.map_err(|error| errors::lab(py, &error))?;
     let how = How {
-        command: format!("sojourn study {}", path.display()),
+        command,
         out,
         fresh,
         threads,

@@ -15,11 +15,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
-/// A table of results.
-///
-/// Any library that speaks Arrow's PyCapsule interface reads it without a copy: `polars.DataFrame(table)`,
-/// `pyarrow.table(table)`, `pandas.DataFrame.from_arrow(table)`, `duckdb.from_arrow(table)`.
-#[pyclass(frozen, module = "sojourn")]
+/// A table of results, behind `sojourn.Table`.
+#[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct Table {
     batch: RecordBatch,
 }
@@ -31,18 +28,6 @@ impl Table {
 
     fn schema(&self) -> SchemaRef {
         self.batch.schema()
-    }
-
-    fn column(&self, name: &str) -> PyResult<&dyn Array> {
-        self.batch
-            .column_by_name(name)
-            .map(AsRef::as_ref)
-            .ok_or_else(|| {
-                PyValueError::new_err(format!(
-                    "no column {name:?}; columns: {}",
-                    self.column_names().join(", ")
-                ))
-            })
     }
 }
 
@@ -69,13 +54,32 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// The values of one column.
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let column = self.column(name)?;
+    /// The name and the type of each column.
+    #[getter]
+    fn schema_names(&self) -> Vec<(String, String)> {
+        let schema = self.schema();
+        let described = schema.fields().iter();
+        described
+            .map(|field| (field.name().clone(), type_name(field.data_type())))
+            .collect()
+    }
+
+    /// At most `count` rows from the row `start` on.
+    fn rows(&self, start: usize, count: usize) -> Table {
+        let start = start.min(self.batch.num_rows());
+        let count = count.min(self.batch.num_rows() - start);
+        Table::new(self.batch.slice(start, count))
+    }
+
+    /// The values of one column, or `None` where there is no such column.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyList>>> {
+        let Some(column) = self.batch.column_by_name(name) else {
+            return Ok(None);
+        };
         let values: Vec<_> = (0..column.len())
-            .map(|row| value(py, column, row))
+            .map(|row| value(py, column.as_ref(), row))
             .collect::<PyResult<_>>()?;
-        PyList::new(py, values)
+        PyList::new(py, values).map(Some)
     }
 
     /// The rows, each a dict from column to value: for small tables and without any library.
@@ -111,13 +115,16 @@ impl Table {
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
+}
 
-    fn __repr__(&self) -> String {
-        format!(
-            "<sojourn.Table: {} rows; {}>",
-            self.batch.num_rows(),
-            self.column_names().join(", ")
-        )
+/// The name of a type, as polars and pyarrow write it but in small letters.
+fn type_name(kind: &DataType) -> String {
+    match kind {
+        DataType::Utf8 => "string".to_owned(),
+        DataType::Boolean => "bool".to_owned(),
+        DataType::List(item) => format!("list[{}]", type_name(item.data_type())),
+        DataType::Decimal128(digits, scale) => format!("decimal128({digits}, {scale})"),
+        other => other.to_string().to_lowercase(),
     }
 }
 

@@ -1,0 +1,187 @@
+"""Builders and `with_` check at once; studies by name; what a scenario looks like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sojourn
+from sojourn import errors
+
+# Mistakes where they are written.
+
+
+@pytest.mark.parametrize(
+    ("keywords", "kind", "said"),
+    [
+        ({"rate": "10Mbp"}, errors.BadValueError, 'dumbbell(rate="10Mbp"): '),
+        ({"queue": "codle"}, errors.UnknownNameError, 'dumbbell(queue="codle"): '),
+        ({"queue": "codel taget=1ms"}, errors.UnknownKeyError, "target"),
+        ({"duration": "10"}, errors.BadValueError, 'dumbbell(duration="10"): '),
+        ({"warmup": "9s", "duration": "5s"}, errors.ContradictionError, 'dumbbell(warmup="9s"): '),
+        ({"flows": ["reno", "rneo"]}, errors.UnknownNameError, 'dumbbell(flows[1]="rneo"): '),
+        ({"flows": [{"kind": "reno", "cont": 2}]}, errors.UnknownKeyError, "count"),
+        ({"pairs": "two", "flows": ["reno"]}, errors.SojournError, 'dumbbell(pairs="two"): '),
+    ],
+)
+def test_a_builder_refuses_a_wrong_value_with_the_argument(
+    keywords: dict[str, Any], kind: type[Exception], said: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        sojourn.dumbbell(**keywords)
+    assert said in str(caught.value)
+
+
+def test_a_wrong_keyword_has_a_nearest_and_all_that_are_allowed() -> None:
+    with pytest.raises(errors.UnknownKeyError) as caught:
+        sojourn.dumbbell(duraton="10s")  # type: ignore[call-arg]
+    assert caught.value.nearest == "duration"
+    assert "dumbbell(): unknown keyword 'duraton', did you mean 'duration'? (allowed: " in str(
+        caught.value
+    )
+    with pytest.raises(errors.UnknownKeyError, match=r"chain\(\): unknown keyword 'rtt'"):
+        sojourn.chain(rtt="10ms")  # type: ignore[call-arg]
+
+
+def test_a_scenario_may_get_its_flows_later() -> None:
+    empty = sojourn.dumbbell(rate="10Mbps")
+    full = empty.with_("flows", ["reno"])
+    assert full == sojourn.dumbbell(rate="10Mbps", flows=["reno"])
+    with pytest.raises(errors.MissingKeyError, match="flow"):
+        sojourn.run(empty)
+
+
+def test_with_checks_at_once_and_says_what_was_written() -> None:
+    scenario = sojourn.dumbbell(rate="10Mbps", flows=["reno"])
+    with pytest.raises(errors.BadValueError, match=r'with_\("topology.rate", "10Mbp"\): '):
+        scenario.with_("topology.rate", "10Mbp")
+    with pytest.raises(errors.UnknownKeyError) as caught:
+        scenario.with_("topology.rat", "10Mbps")
+    assert caught.value.nearest == "rate"
+    with pytest.raises(TypeError, match="a value is wanted"):
+        scenario.with_("topology.rate")
+
+
+def test_values_that_only_fit_together_are_given_together() -> None:
+    scenario = sojourn.dumbbell(flows=["reno"], duration="4s", warmup="1s")
+    longer = scenario.with_({"run.warmup": "10s", "run.duration": "20s"})
+    assert longer["run"] == {"duration": "20s", "warmup": "10s"}
+    with pytest.raises(errors.ContradictionError):
+        scenario.with_("run.warmup", "10s")
+
+
+# Studies.
+
+STUDY = """\
+flows = ["2*reno"]
+
+[run]
+duration = "2s"
+warmup = "0s"
+replications = 4
+
+[[experiment]]
+name = "queues"
+
+[[experiment.factor]]
+name = "queue"
+path = "topology.queue"
+values = ["droptail", "codel"]
+
+[[experiment]]
+name = "rates"
+
+[[experiment.factor]]
+name = "rate"
+path = "topology.rate"
+values = ["1Mbps", "2Mbps"]
+"""
+
+
+def test_a_study_that_comes_along_runs_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    results = sojourn.study(
+        "rrul", replications=2, set={"run.duration": "4s", "run.warmup": "1s"}, only=["idle"]
+    )
+    assert {row["replication"] for row in results.runs} == {0, 1}
+    assert results.manifest["points"]
+
+
+def test_a_study_takes_replications_a_seed_values_and_experiments(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(STUDY)
+    every = sojourn.study(file, replications=1)
+    assert len(every.runs) == 4
+    some = sojourn.study(file, replications=2, seed=9, only=["rates"], set={"topology.rtt": "20ms"})
+    assert len(some.runs) == 4
+    assert {row["experiment"] for row in some.runs} == {"rates"}
+    same = sojourn.study(
+        file,
+        only=["rates"],
+        overrides={"run.replications": 2, "run.seed": 9, "topology.rtt": "20ms"},
+    )
+    assert some.queues.to_dicts() == same.queues.to_dicts()
+
+
+def test_a_wrong_study_has_the_nearest_name() -> None:
+    with pytest.raises(errors.UnknownNameError) as caught:
+        sojourn.study("rul")
+    assert caught.value.nearest == "rrul"
+    assert "rfc7928" in str(caught.value)
+
+
+def test_a_mistake_in_the_arguments_of_a_study_names_the_argument(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(STUDY)
+    with pytest.raises(errors.UnknownKeyError, match=r"set=\{'topology.rat'"):
+        sojourn.study(file, set={"topology.rat": "1Mbps"})
+    with pytest.raises(ValueError, match="replications"):
+        sojourn.study(file, replications=0)
+    with pytest.raises(TypeError, match="only: a list is wanted"):
+        sojourn.study(file, only="rates")
+    with pytest.raises(errors.UnknownNameError, match="rates"):
+        sojourn.study(file, only=["rats"])
+
+
+def test_running_a_study_says_to_use_study(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(STUDY)
+    for given in (file, sojourn.load(file)):
+        with pytest.raises(errors.ContradictionError, match=r"run it with sojourn\.study\("):
+            sojourn.run(given)
+    with pytest.raises(errors.ContradictionError, match=r"sojourn\.study\('rrul'\)"):
+        sojourn.run("rrul")
+    with pytest.raises(errors.ContradictionError, match=r"sojourn\.study\("):
+        sojourn.compare(file, ["codel"])
+
+
+# Display.
+
+
+def test_the_repr_of_a_scenario_says_what_was_given() -> None:
+    scenario = sojourn.dumbbell(name="home", rate="10Mbps", flows=["2*reno"], duration="4s")
+    assert (
+        repr(scenario)
+        == '<sojourn.Scenario \'home\': dumbbell, rate="10Mbps", flows=["2*reno"], duration="4s">'
+    )
+    assert str(scenario) == scenario.to_toml()
+    assert "10Mbps" in scenario._repr_html_()
+    assert "<script>" not in sojourn.dumbbell(name="<script>")._repr_html_()
+
+
+def test_results_and_figures_show_themselves() -> None:
+    scenario = sojourn.dumbbell(rate="5Mbps", flows=["reno"], duration="2s", warmup="0s")
+    results = sojourn.compare(scenario, ["droptail", "codel"], replications=2)
+    assert "2 points, 4 runs" in repr(results)
+    html = results._repr_html_()
+    assert "<table>" in html
+    name, figure = next(iter(results.figures.items()))
+    assert name in html
+    bundle = figure._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(figure)
+    assert "application/vnd.vegalite.v6+json" in bundle
+    assert repr(figure).startswith(f"<sojourn.Figure {name}")
