@@ -128,6 +128,10 @@ generate: develop ## Write the generated files again: JSON Schema, reference pag
 studies: dev-tools develop ## Run every study and write its README's numbers; STUDY=name for one
 	$(BIN)/python .ci/studies.py --sojourn $(BIN)/sojourn $(if $(filter command environment,$(word 1,$(origin STUDY))),--study $(STUDY))
 
+.PHONY: notebooks
+notebooks: dev-tools develop ## Run the notebooks and write their outputs
+	$(BIN)/python .ci/notebooks.py
+
 .PHONY: wheel
 wheel: wheel-tools ## Build the Python wheel into dist/, with full optimisation
 	$(BIN)/maturin build --profile dist --out dist
