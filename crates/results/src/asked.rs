@@ -29,6 +29,8 @@ pub struct Asked {
 pub enum Of {
     /// The queues of all bottlenecks in the direction under study.
     Bottleneck,
+    /// The queues of these link directions, which stand for the bottleneck in an experiment ([`Names::measured`]).
+    Measured(Vec<String>),
     /// All observed queues together.
     Queues,
     /// The queue of a link direction.
@@ -56,6 +58,8 @@ pub struct Names {
     pub flows: Vec<String>,
     /// Labels and names of flows at each of their receivers, where these are a multicast group: `cbr at n5`.
     pub receivers: Vec<String>,
+    /// The link directions that `bottleneck` means; `None` for those that each outcome calls so.
+    pub measured: Option<Vec<String>>,
 }
 
 impl Names {
@@ -65,6 +69,7 @@ impl Names {
         labels: Vec::new(),
         flows: Vec::new(),
         receivers: Vec::new(),
+        measured: None,
     };
 
     /// The names of an outcome.
@@ -127,7 +132,7 @@ impl Of {
     /// The word that [`Asked::parse`] reads.
     pub fn word(&self) -> &str {
         match self {
-            Of::Bottleneck => BOTTLENECK,
+            Of::Bottleneck | Of::Measured(_) => BOTTLENECK,
             Of::Queues => QUEUES,
             Of::Link(name) | Of::Flows(name) => name,
             Of::Forward => "forward",
@@ -157,9 +162,9 @@ impl Asked {
         let level = of.map(|of| names.level(of)).transpose()?;
         let (metric, pooled) = find(name, level).ok_or_else(|| unknown_metric(name, level))?;
         let of = match (of, own.is_some()) {
-            (None, _) => default_of(metric),
+            (None, _) => names.default_of(metric),
             // A default for flows says nothing to a metric of queues, and the other way round.
-            (Some(of), false) if !names.suits(metric, of) => default_of(metric),
+            (Some(of), false) if !names.suits(metric, of) => names.default_of(metric),
             (Some(of), _) => names.resolve(metric, of)?,
         };
         let over = over.map(|over| names.resolve(metric, over)).transpose()?;
@@ -224,7 +229,7 @@ impl Asked {
             Of::Queues => format!("{title}{pooled}, all queues"),
             Of::Reverse => format!("{title}{pooled}, reverse"),
             Of::All => format!("{title}{pooled}, all flows"),
-            Of::Bottleneck | Of::Forward | Of::Run => format!("{title}{pooled}"),
+            Of::Bottleneck | Of::Measured(_) | Of::Forward | Of::Run => format!("{title}{pooled}"),
         }
     }
 
@@ -239,7 +244,7 @@ impl Asked {
             Of::Queues => " queues".to_owned(),
             Of::Reverse => " reverse".to_owned(),
             Of::All => " all".to_owned(),
-            Of::Bottleneck | Of::Forward | Of::Run => String::new(),
+            Of::Bottleneck | Of::Measured(_) | Of::Forward | Of::Run => String::new(),
         };
         format!("{}{pooled}{of}", self.metric.shown_name())
     }
@@ -251,10 +256,12 @@ impl Asked {
             return format!("{name} of {} over {}", self.of.word(), over.word());
         }
         match (&self.of, self.metric.level) {
-            (Of::Bottleneck, Level::Queue) => match is_ambiguous(&self.metric.name) {
-                true => format!("{name} of bottleneck"),
-                false => name,
-            },
+            (Of::Bottleneck | Of::Measured(_), Level::Queue) => {
+                match is_ambiguous(&self.metric.name) {
+                    true => format!("{name} of bottleneck"),
+                    false => name,
+                }
+            }
             (Of::Forward, _) => match is_ambiguous(&self.metric.name) {
                 true => format!("{name} of forward"),
                 false => name,
@@ -289,6 +296,7 @@ fn subject<'a>(of: &Of, runs: &[&'a RunOutcome]) -> Subject<'a> {
     };
     match (of, runs) {
         (Of::Bottleneck, _) => queues(&|queue| queue.bottleneck),
+        (Of::Measured(links), _) => queues(&|queue| links.contains(&queue.link)),
         (Of::Queues, _) => queues(&|_| true),
         (Of::Link(name), _) => queues(&|queue| queue.link == *name),
         (Of::Forward, _) => flows(&|flow| flow.forward),
@@ -348,6 +356,21 @@ impl Names {
             .is_ok_and(|level| kind(level) == kind(metric.level))
     }
 
+    fn bottleneck(&self) -> Of {
+        match &self.measured {
+            Some(links) => Of::Measured(links.clone()),
+            None => Of::Bottleneck,
+        }
+    }
+
+    fn default_of(&self, metric: &Metric) -> Of {
+        match metric.level {
+            Level::Queue => self.bottleneck(),
+            Level::Flow | Level::Group => Of::Forward,
+            Level::Run => Of::Run,
+        }
+    }
+
     fn resolve(&self, metric: &Metric, of: &str) -> Result<Of> {
         let level = self.level(of)?;
         if kind(level) != kind(metric.level) {
@@ -372,7 +395,7 @@ impl Names {
             }));
         }
         Ok(match of {
-            BOTTLENECK => Of::Bottleneck,
+            BOTTLENECK => self.bottleneck(),
             QUEUES => Of::Queues,
             "forward" => Of::Forward,
             "reverse" => Of::Reverse,
@@ -388,14 +411,6 @@ impl Names {
 fn is_ambiguous(name: &str) -> bool {
     let metrics = metrics();
     metrics.iter().filter(|metric| metric.name == name).count() > 1
-}
-
-fn default_of(metric: &Metric) -> Of {
-    match metric.level {
-        Level::Queue => Of::Bottleneck,
-        Level::Flow | Level::Group => Of::Forward,
-        Level::Run => Of::Run,
-    }
 }
 
 /// Flows and groups of flows are the same to a subject.
@@ -445,6 +460,7 @@ mod tests {
             labels: vec!["reno".to_owned(), "cbr".to_owned()],
             flows: vec!["reno-1".to_owned(), "reno-2".to_owned(), "cbr-1".to_owned()],
             receivers: vec!["cbr at n5".to_owned(), "cbr-1 at n5".to_owned()],
+            measured: None,
         }
     }
 
@@ -478,6 +494,38 @@ mod tests {
         );
         assert_eq!(of("sojourn_s_p95", Some("reno")), Of::Bottleneck);
         assert_eq!(of("created_packets", None), Of::Run);
+    }
+
+    #[test]
+    fn the_bottleneck_is_the_measured_link_where_an_experiment_has_one() {
+        let measured = Names {
+            measured: Some(vec!["right-left".to_owned()]),
+            ..names()
+        };
+        for text in ["sojourn_s_p95", "sojourn_s_p95 of bottleneck"] {
+            let asked = Asked::parse(text, None, &measured).unwrap();
+            assert_eq!(asked.of, Of::Measured(vec!["right-left".to_owned()]));
+            assert_eq!(asked.text(), "sojourn_s_p95", "called as before");
+        }
+        let queue = |link: &str, dropped: u64| crate::outcome::QueueOutcome {
+            link: link.to_owned(),
+            bottleneck: link == "left-right",
+            totals: sojourn_queue::account::Totals {
+                dropped_before: dropped,
+                ..Default::default()
+            },
+            ..Default::default()
+        };
+        let run = RunOutcome {
+            queues: vec![queue("left-right", 1), queue("right-left", 2)],
+            ..RunOutcome::default()
+        };
+        let value = |names: &Names| {
+            let asked = Asked::parse("dropped_packets of bottleneck", None, names).unwrap();
+            asked.value(&run)
+        };
+        assert_eq!(value(&names()), Some(1.0));
+        assert_eq!(value(&measured), Some(2.0));
     }
 
     #[test]

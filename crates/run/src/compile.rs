@@ -54,9 +54,11 @@ pub fn compile(scenario: &Resolved, replication: u64) -> Result<Compiled, LabErr
     }
     let paths = Paths::new(&graph, &places, &compiled.groups);
     if let Network::Graph(links) = &scenario.network {
-        for edge in graph_bottlenecks(links, &graph, &paths, &places) {
+        let found = graph_bottlenecks(links, &graph, &paths, &places);
+        for edge in found.chosen {
             compiled.links[edge].role = Role::Bottleneck;
         }
+        compiled.slowest = found.slowest;
     }
     let mut builder = FlowBuilder::default();
     for place in places {
@@ -116,6 +118,7 @@ fn empty(
         flows: Vec::new(),
         groups,
         changes: Vec::new(),
+        slowest: Vec::new(),
     }
 }
 

@@ -91,6 +91,7 @@ fn run_in_slices<T: Tracer>(
         flows,
         groups,
         changes,
+        slowest: _,
     } = compiled;
     let mut rates = Capacity::new(&links, &network.links);
     let network = Network::build(network, tracer);

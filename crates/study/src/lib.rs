@@ -5,6 +5,7 @@ pub mod expect;
 mod factors;
 mod figure;
 pub mod lookup;
+mod measured;
 pub mod named;
 pub mod rerun;
 pub mod starter;

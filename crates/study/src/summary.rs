@@ -7,6 +7,7 @@
 
 mod columns;
 mod figures;
+mod links;
 mod receivers;
 mod settings;
 mod tables;

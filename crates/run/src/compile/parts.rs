@@ -24,6 +24,9 @@ pub struct Compiled {
     pub groups: Vec<GroupInfo>,
     /// Timed changes, in the order of time.
     pub changes: Vec<LinkChange>,
+    /// Of a graph, the link directions that may be its bottleneck: those that say so, or else every one that is as slow as the slowest on the
+    /// way of a flow. Empty for the other topologies, which have theirs by their shape.
+    pub slowest: Vec<usize>,
 }
 
 impl Compiled {

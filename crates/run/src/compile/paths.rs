@@ -1,5 +1,7 @@
 //! Ways through the network: whether there is one, how long it is, and which of its links is the bottleneck.
 
+use std::collections::BTreeSet;
+
 use sojourn_scenario::error::{LabError, LabErrorKind};
 use sojourn_scenario::resolved::{Link, Network, Resolved};
 use sojourn_sim::routing::Routes;
@@ -85,45 +87,65 @@ fn pieces(graph: &Graph) -> Vec<u32> {
     }
 }
 
-/// The edges of a graph that are bottlenecks: those of links that say so; where none does, the slowest on the ways of flows to a node
-/// in the direction under study, on each way the first of several, of each link one direction; not one whose link says that it is none, or is not observed.
+/// The bottlenecks of a graph.
+pub(super) struct Bottlenecks {
+    /// The edges that outcomes call so: those of links that say so; where none does, on each way the first of the slowest, of each link
+    /// one direction.
+    pub(super) chosen: Vec<usize>,
+    /// Every edge that is as slow as these on the way of a flow, in order; the chosen ones where those are told, or of one link.
+    pub(super) slowest: Vec<usize>,
+}
+
+/// The bottlenecks of a graph. Ways are those of flows to a node in the direction under study. A link that says that it is none, or is not
+/// observed, is none.
 pub(super) fn graph_bottlenecks(
     links: &[Link],
     graph: &Graph,
     paths: &Paths,
     places: &[Place],
-) -> Vec<usize> {
+) -> Bottlenecks {
     // Each link has its two edges one after the other, the one from `from` first.
     let link_of = |edge: usize| links.get(edge / 2);
     let told: Vec<usize> = (0..graph.edges.len())
         .filter(|edge| edge % 2 == 0 && link_of(*edge).is_some_and(|l| l.bottleneck == Some(true)))
         .collect();
     if !told.is_empty() {
-        return told;
+        return Bottlenecks {
+            slowest: told.clone(),
+            chosen: told,
+        };
     }
-    let ways = places
-        .iter()
-        .filter(|place| place.forward && place.to_group.is_none())
-        .filter_map(|place| {
-            let way = paths.edges(place.source, place.sink);
-            let may = |edge: &usize| {
-                link_of(*edge).is_some_and(|link| link.observed && link.bottleneck.is_none())
-            };
-            // The first of the slowest.
-            way.into_iter()
-                .filter(may)
-                .min_by_key(|edge| graph.edges[*edge].rate)
-        });
-    let mut found: Vec<usize> = Vec::new();
-    for edge in ways {
+    let may = |edge: &usize| {
+        link_of(*edge).is_some_and(|link| link.observed && link.bottleneck.is_none())
+    };
+    let rate = |edge: &usize| graph.edges[*edge].rate;
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut all = BTreeSet::new();
+    let forward = |place: &&Place| place.forward && place.to_group.is_none();
+    for place in places.iter().filter(forward) {
+        let mut way = paths.edges(place.source, place.sink);
+        way.retain(may);
+        // The first of the slowest.
+        let Some(first) = way.iter().copied().min_by_key(rate) else {
+            continue;
+        };
+        all.extend(way.into_iter().filter(|edge| rate(edge) == rate(&first)));
         // Of a link's two directions the one that a flow crosses first, in the order of the flows.
-        if !found.contains(&edge) && !found.contains(&(edge ^ 1)) {
-            found.push(edge);
+        if !chosen.contains(&first) && !chosen.contains(&(first ^ 1)) {
+            chosen.push(first);
         }
     }
-    let slowest = found.iter().map(|edge| graph.edges[*edge].rate).min();
-    found.retain(|edge| Some(graph.edges[*edge].rate) == slowest);
-    found
+    let least = chosen.iter().map(rate).min();
+    chosen.retain(|edge| Some(rate(edge)) == least);
+    all.retain(|edge| Some(rate(edge)) == least);
+    let one_link = all
+        .first()
+        .is_some_and(|first| all.iter().all(|e| e / 2 == first / 2));
+    let slowest = match one_link {
+        true => chosen.clone(),
+        false => all.into_iter().collect(),
+    };
+    Bottlenecks { chosen, slowest }
 }
 
 /// The routes of every flow, to tell base round trips.

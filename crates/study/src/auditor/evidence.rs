@@ -2,11 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use sojourn_results::asked::Of;
 use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::PointInfo;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_run::compile::{Compiled, LinkInfo, compile};
 use sojourn_scenario::model::Scenario;
+use sojourn_sim::topology::Role;
+
+use crate::measured::{Load, Measured, busiest};
+use crate::summary::wanted::Wanted;
+
+/// A bottleneck has at least this utilization.
+const BUSY: f64 = 0.5;
+/// A queue is longer than another if it is this many times as long.
+const LONGER: f64 = 2.0;
 
 /// A study that ran.
 pub(super) struct Evidence<'a> {
@@ -15,8 +25,64 @@ pub(super) struct Evidence<'a> {
     pub(super) points: &'a [Seen<'a>],
     /// Which points are compared with which.
     pub(super) comparisons: Vec<Compared<'a>>,
+    /// What tables show, experiment by experiment.
+    pub(super) shown: Vec<Shown<'a>>,
     /// What the reader of the study had to say on dialects that components lack.
     pub(super) fallbacks: &'a [String],
+}
+
+/// What the tables of an experiment show.
+pub(super) struct Shown<'a> {
+    pub(super) wanted: Wanted<'a>,
+    /// Whether a metric is of the bottleneck.
+    pub(super) bottleneck: bool,
+    /// The link directions that metrics name.
+    named: Vec<String>,
+    /// Whether a metric is of all queues.
+    all: bool,
+}
+
+impl<'a> Shown<'a> {
+    fn of(wanted: Wanted<'a>) -> Shown<'a> {
+        let asked = wanted.asked();
+        let subjects = asked.iter();
+        let subjects = subjects.flat_map(|asked| std::iter::once(&asked.of).chain(&asked.over));
+        let subjects: Vec<&Of> = subjects.collect();
+        let named = subjects.iter().filter_map(|of| match of {
+            Of::Link(name) => Some(name.clone()),
+            _ => None,
+        });
+        let of_bottleneck = |of: &&Of| matches!(of, Of::Bottleneck | Of::Measured(_));
+        Shown {
+            bottleneck: subjects.iter().any(of_bottleneck),
+            named: named.collect(),
+            all: subjects.contains(&&Of::Queues),
+            wanted,
+        }
+    }
+
+    /// The link directions that metrics of queues are of, each once; empty where no metric is of a queue.
+    pub(super) fn links(&self, evidence: &Evidence<'_>) -> Vec<String> {
+        let mut links = match self.all {
+            true => self.wanted.names.links.clone(),
+            false => self.named.clone(),
+        };
+        if self.bottleneck {
+            let runs = evidence
+                .points_of(self)
+                .filter_map(|seen| seen.runs.first());
+            let queues = runs.flat_map(|run| &run.queues);
+            let queues = queues.filter(|queue| self.wanted.measured.is(queue));
+            links.extend(queues.map(|queue| queue.link.clone()));
+        }
+        let mut once: Vec<String> = Vec::new();
+        for link in links {
+            if !once.contains(&link) {
+                once.push(link);
+            }
+        }
+        once
+    }
 }
 
 /// A point with what ran at it.
@@ -84,12 +150,49 @@ impl<'a> Evidence<'a> {
                     points: comparison.points.iter().filter_map(of).collect(),
                 }
             });
+        let experiments = results.manifest.experiments.iter();
+        let shown = experiments.map(|experiment| Shown::of(Wanted::of(results, experiment)));
         Evidence {
             results,
             points,
             comparisons: comparisons.collect(),
+            shown: shown.collect(),
             fallbacks,
         }
+    }
+
+    /// The points of an experiment.
+    pub(super) fn points_of(&self, shown: &Shown<'_>) -> impl Iterator<Item = &'a Seen<'a>> {
+        let name = shown.wanted.experiment.name.clone();
+        let points = self.points.iter();
+        points.filter(move |seen| seen.info.experiment == name)
+    }
+
+    /// What the metrics of the bottleneck are of at a point.
+    pub(super) fn measured(&self, point: &Seen<'_>) -> &Measured {
+        let mut shown = self.shown.iter();
+        let own = shown.find(|shown| shown.wanted.experiment.name == point.info.experiment);
+        own.map_or(&Measured::Told, |shown| &shown.wanted.measured)
+    }
+
+    /// The first link that the metrics of the bottleneck are of at a point.
+    pub(super) fn bottleneck<'b>(&self, point: &'b Seen<'_>) -> Option<&'b LinkInfo> {
+        let mut links = point.compiled.links.iter();
+        match self.measured(point).found() {
+            Some(name) => links.find(|link| link.name == name),
+            None => links.find(|link| link.role == Role::Bottleneck),
+        }
+    }
+
+    /// The link that is the bottleneck at a point in place of the measured one, where that was found.
+    pub(super) fn other_bottleneck(&self, point: &Seen<'_>) -> Option<String> {
+        let link = self.measured(point).found()?;
+        let names = point.compiled.links.iter().filter(|link| link.observed);
+        let names: Vec<String> = names.map(|link| link.name.clone()).collect();
+        let other = busiest(&point.runs, &names).filter(|other| other != link)?;
+        let (theirs, ours) = (Load::of(&point.runs, &other)?, Load::of(&point.runs, link)?);
+        let is_more = !ours.is_as_busy_as(&theirs) || theirs.queueing > LONGER * ours.queueing;
+        (theirs.utilization >= BUSY && is_more).then_some(other)
     }
 
     /// What a test says of the first point that it has something to say of, and at how many points it has.
@@ -109,14 +212,6 @@ pub(super) fn places(first: &str, count: usize, all: usize) -> String {
         (count, all) if count == all => format!(" (at all {all}; here {first})"),
         (count, all) => format!(" (at {count} of {all}, such as {first})"),
     }
-}
-
-/// The first bottleneck.
-pub(super) fn bottleneck(compiled: &Compiled) -> Option<&LinkInfo> {
-    compiled
-        .links
-        .iter()
-        .find(|link| link.role == sojourn_sim::topology::Role::Bottleneck)
 }
 
 /// The value of a parameter.

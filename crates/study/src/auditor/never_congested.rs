@@ -12,18 +12,31 @@ const TEXT: &str = "The bottleneck never dropped or marked a packet, and fewer t
     do the same here.";
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let found = evidence.at_points(|point| is_never_congested(point).then(|| TEXT.to_owned()));
+    let found = evidence.at_points(|point| never_congested(evidence, point));
     found.map(Finding::warning).into_iter().collect()
 }
 
-fn is_never_congested(point: &Seen<'_>) -> bool {
-    let mut queues = point
-        .runs
-        .iter()
-        .flat_map(|run| &run.queues)
-        .filter(|queue| queue.bottleneck)
-        .peekable();
-    queues.peek().is_some() && queues.all(is_idle)
+fn never_congested(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<String> {
+    let measured = evidence.measured(point);
+    let all = || point.runs.iter().flat_map(|run| &run.queues);
+    let mut queues = all().filter(|queue| measured.is(queue)).peekable();
+    let name = queues.peek()?.link.clone();
+    // Where another link is the bottleneck, the rule on that says so.
+    if !queues.all(is_idle) || evidence.other_bottleneck(point).is_some() {
+        return None;
+    }
+    let Some(found) = measured.found() else {
+        return Some(TEXT.to_owned());
+    };
+    let other = all().find(|queue| !is_idle(queue));
+    Some(match other {
+        Some(other) => format!(
+            "{found} never dropped or marked a packet, and fewer than one waited on average, so every queue would do the same there. \
+             Packets waited at {}.",
+            other.link
+        ),
+        None => TEXT.replace("The bottleneck", &name),
+    })
 }
 
 fn is_idle(queue: &QueueOutcome) -> bool {

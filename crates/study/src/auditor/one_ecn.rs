@@ -3,15 +3,19 @@
 
 use sojourn_units::Spec;
 
-use super::evidence::{Compared, Evidence, Seen, bottleneck, value};
+use super::evidence::{Compared, Evidence, Seen, value};
 use super::finding::Finding;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    if let Some(mixed) = evidence.comparisons.iter().find_map(only_some_mark) {
+    if let Some(mixed) = evidence
+        .comparisons
+        .iter()
+        .find_map(|compared| only_some_mark(evidence, compared))
+     {
         return vec![Finding::warning(mixed)];
     }
     let found = evidence.at_points(|point| {
-        let text = match (flows_use_it(point), queue_marks(point)) {
+        let text = match (flows_use_it(point), queue_marks(evidence, point)) {
             (true, false) => "Flows use ECN, and the queue at the bottleneck never marks.",
             (false, true) => "The queue at the bottleneck marks, and no flow uses ECN.",
             _ => return None,
@@ -21,11 +25,11 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found.map(Finding::info).into_iter().collect()
 }
 
-fn only_some_mark(compared: &Compared<'_>) -> Option<String> {
+fn only_some_mark(evidence: &Evidence<'_>, compared: &Compared<'_>) -> Option<String> {
     let points = &compared.points;
     let marking = points
         .iter()
-        .filter(|(_, point)| queue_marks(point))
+        .filter(|(_, point)| queue_marks(evidence, point))
         .count();
     let mixed = points.iter().any(|(_, point)| flows_use_it(point))
         && marking > 0
@@ -33,7 +37,7 @@ fn only_some_mark(compared: &Compared<'_>) -> Option<String> {
     let labels = |marking: bool| -> String {
         let these = points
             .iter()
-            .filter(|(_, point)| queue_marks(point) == marking);
+            .filter(|(_, point)| queue_marks(evidence, point) == marking);
         these
             .map(|(label, _)| label.as_str())
             .collect::<Vec<_>>()
@@ -58,8 +62,8 @@ fn flows_use_it(point: &Seen<'_>) -> bool {
     parts.any(|(_, resolved)| capable.contains(&value(&resolved.pairs, "ecn")))
 }
 
-fn queue_marks(point: &Seen<'_>) -> bool {
-    bottleneck(&point.compiled).is_some_and(|link| {
+fn queue_marks(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
+    evidence.bottleneck(point).is_some_and(|link| {
         let dialect = point.scenario.dialect.as_deref();
         link.discipline.marks || marks(&link.resolved.pairs, dialect)
     })

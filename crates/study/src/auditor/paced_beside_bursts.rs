@@ -10,7 +10,7 @@ use sojourn_run::compile::FlowInfo;
 use sojourn_traffic::registry::Resolved;
 use sojourn_traffic::udp_rr::UDP_RR;
 
-use super::evidence::{Evidence, Seen, bottleneck, value};
+use super::evidence::{Evidence, Seen, value};
 use super::finding::Finding;
 
 /// Sources of long flows and of constant rates, and requests that follow an answer or a clock: what they send is not random.
@@ -19,18 +19,18 @@ const TEXT: &str = "Paced flows share a DropTail queue with flows that are not, 
     packets is decided by their phases.";
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let found = evidence.at_points(|point| is_decided_by_phase(point).then(|| TEXT.to_owned()));
+    let found = evidence.at_points(|point| is_decided_by_phase(evidence, point).then(|| TEXT.to_owned()));
     found.map(Finding::warning).into_iter().collect()
 }
 
-fn is_decided_by_phase(point: &Seen<'_>) -> bool {
+fn is_decided_by_phase(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
     let has = |flow: &FlowInfo, name: &str| flow.parts.iter().any(|(part, _)| *part == name);
     let paced = |flow: &FlowInfo| {
         let control = || point.compiled.network.agents[flow.sender].agent.control();
         let asked = |(_, part): &(&str, Resolved)| value(&part.pairs, "pacing") == Some("true");
         control().is_some_and(|control| control.traits().paces) || flow.parts.iter().any(asked)
     };
-    let fifo = bottleneck(&point.compiled).is_some_and(|l| l.discipline.name == "droptail");
+    let fifo = evidence.bottleneck(point).is_some_and(|l| l.discipline.name == "droptail");
     let flows = || point.compiled.flows.iter();
     let long = || flows().filter(|flow| flow.forward && has(flow, "bulk"));
     let random = |flow: &FlowInfo| !NOT_RANDOM.iter().any(|source| has(flow, source));

@@ -1,17 +1,22 @@
-//! *Queues under comparison hold different amounts.* A queue that may hold ten times as much can delay ten times as long and drop later:
-//! then the limit is compared, not the algorithm. Limits are counted in bytes at the mean packet size that was measured, and in
-//! milliseconds at the rate of the link; a difference of more than 10 % is reported. Set `topology.buffer`, which gives every queue the
+//! *Queues under comparison hold different amounts, and it matters.* A queue that may hold ten times as much can delay ten times as long and
+//! drop later: then the limit is compared, not the algorithm. Limits are counted in bytes at the mean packet size that was measured, and in
+//! milliseconds at the rate of the link. The rule reports a difference of more than 10 %, if a queue dropped a packet for lack of room or a
+//! backlog reached half the smallest of the limits. Where no queue came near a limit, the limits changed nothing. Set `topology.buffer`, which gives every queue the
 //! same limit, or `limit` in each specification. Where a difference is wanted, as for a queue that needs no limit, say so in the text of
 //! the study.
 
+use sojourn_results::outcome::QueueOutcome;
 use sojourn_results::stats::to_f64;
+use sojourn_sim::DropReason;
 use sojourn_units::{Limit, Rate};
 
-use super::evidence::{Evidence, Seen, bottleneck, places, short, value};
+use super::evidence::{Evidence, Seen, places, short, value};
 use super::finding::Finding;
 
 /// Compared limits may differ by this factor.
 const EQUAL_WITHIN: f64 = 1.1;
+/// A limit matters from this share of it on: thresholds that follow from a limit lie at half of it, or above.
+const NEAR: f64 = 0.5;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found: Vec<(&str, String)> = Vec::new();
@@ -19,12 +24,15 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let limits: Vec<(&String, Buffer)> = compared
             .points
             .iter()
-            .filter_map(|(label, point)| Some((label, Buffer::of(point)?)))
+            .filter_map(|(label, point)| Some((label, Buffer::of(evidence, point)?)))
             .collect();
         let sizes: Vec<f64> = limits.iter().map(|(_, buffer)| buffer.bytes).collect();
         let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
         let most = sizes.iter().copied().fold(0.0, f64::max);
-        if sizes.len() < 2 || most <= least * EQUAL_WITHIN {
+        let matters = limits
+            .iter()
+            .any(|(_, buffer)| buffer.overflowed || buffer.longest >= NEAR * least);
+        if sizes.len() < 2 || most <= least * EQUAL_WITHIN || !matters {
             continue;
         }
         let texts = limits
@@ -48,11 +56,15 @@ struct Buffer {
     bytes: f64,
     packet: f64,
     rate: Rate,
+    /// It dropped a packet for lack of room, in some run.
+    overflowed: bool,
+    /// Its longest backlog in any run, bytes.
+    longest: f64,
 }
 
 impl Buffer {
-    fn of(point: &Seen<'_>) -> Option<Buffer> {
-        let link = bottleneck(&point.compiled)?;
+    fn of(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Buffer> {
+        let link = evidence.bottleneck(point)?;
         let text = value(&link.resolved.pairs, "limit")?;
         let limit: Option<Limit> = match text {
             "none" => None,
@@ -71,8 +83,16 @@ impl Buffer {
             0 => 1500.0,
             packets => to_f64(bytes) / to_f64(packets),
         };
+        let full = [DropReason::Overlimit, DropReason::Evicted];
+        let overflowed = |q: &QueueOutcome| {
+            let drops = full.iter().map(|reason| q.drops_by_reason[reason.index()]);
+            drops.sum::<u64>() > 0
+        };
+        let longest = queues().map(|q| q.backlog_max.1).max();
         Some(Buffer {
             limit,
+            overflowed: queues().any(overflowed),
+            longest: to_f64(longest.unwrap_or(0)),
             bytes: match limit {
                 None => f64::INFINITY,
                 Some(Limit::Packets(packets)) => to_f64(packets.get()) * packet,

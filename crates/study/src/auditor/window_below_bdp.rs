@@ -4,16 +4,16 @@
 
 use sojourn_units::{Bytes, Packets, Span};
 
-use super::evidence::{Evidence, Seen, bottleneck, value};
+use super::evidence::{Evidence, Seen, value};
 use super::finding::Finding;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let found = evidence.at_points(too_small);
+    let found = evidence.at_points(|point| too_small(evidence, point));
     found.map(Finding::warning).into_iter().collect()
 }
 
-fn too_small(point: &Seen<'_>) -> Option<String> {
-    let link = bottleneck(&point.compiled)?;
+fn too_small(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<String> {
+    let link = evidence.bottleneck(point)?;
     let mut windows = 0u128;
     let mut rtt = Span::ZERO;
     let mut limited = 0u64;

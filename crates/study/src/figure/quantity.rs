@@ -3,6 +3,8 @@
 use sojourn_results::metrics::Unit;
 use sojourn_results::outcome::{RunOutcome, SeriesOutcome};
 
+use crate::measured::Measured;
+
 /// The quantities that stay in sight where there are too many figures over time.
 pub(crate) const MAIN: [&str; 7] = [
     "sojourn_s",
@@ -52,7 +54,12 @@ pub(crate) const MODES: &str = "Of BBR 0: startup; 1: drain; 2: probing for band
     2: down; 3: cruise; 4: refill; 5: up; 6: probing for the round trip.";
 
 /// Whether a time series is of what a figure asks for: the bottleneck, or all flows in the direction under study.
-pub(crate) fn is_of(series: &SeriesOutcome, of: Option<&str>, run: Option<&RunOutcome>) -> bool {
+pub(crate) fn is_of(
+    series: &SeriesOutcome,
+    of: Option<&str>,
+    run: Option<&RunOutcome>,
+    measured: &Measured,
+) -> bool {
     // The name of a link, or with that of a queue inside its scheduler or of a flow behind it.
     let at_link = |link: &str| {
         let rest = series.of.strip_prefix(link);
@@ -62,7 +69,7 @@ pub(crate) fn is_of(series: &SeriesOutcome, of: Option<&str>, run: Option<&RunOu
     let flow = run.and_then(|run| run.flows.iter().find(|flow| flow.name == series.of));
     match of {
         None | Some("bottleneck" | "forward") => {
-            queue.is_some_and(|queue| queue.bottleneck) || flow.is_some_and(|flow| flow.forward)
+            queue.is_some_and(|queue| measured.is(queue)) || flow.is_some_and(|flow| flow.forward)
         }
         Some("reverse") => flow.is_some_and(|flow| !flow.forward),
         Some("all") => flow.is_some(),

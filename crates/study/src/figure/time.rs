@@ -93,7 +93,7 @@ impl Lines<'_> {
         let of = self.spec.of.as_deref();
         let mut chosen: Vec<&SeriesOutcome> = all
             .iter()
-            .filter(|series| series.quantity == quantity && is_of(series, of, run))
+            .filter(|series| series.quantity == quantity && is_of(series, of, run, &self.wanted.measured))
             .collect();
         let several = chosen.len() > 1 || self.figure.series.is_none();
         let queues = chosen.len();
@@ -159,8 +159,10 @@ impl Lines<'_> {
         for point in points(self.wanted, self.spec) {
             let all = self.wanted.results.series(point.point, 0)?;
             let run = self.wanted.results.of_point(point.point).next();
-            let own =
-                |series: &&SeriesOutcome| series.quantity == CAPACITY && is_of(series, None, run);
+            let measured = &self.wanted.measured;
+            let own = |series: &&SeriesOutcome| {
+                series.quantity == CAPACITY && is_of(series, None, run, measured)
+            };
             for series in all.iter().filter(own) {
                 let first = row_of(self.wanted, self.spec, point);
                 let panel = first.get(FACET).cloned();

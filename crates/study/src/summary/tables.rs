@@ -11,7 +11,7 @@ use sojourn_results::stats::{Estimate, significant};
 
 use super::columns::{factor_column, meaning, number_column, text_column};
 use super::wanted::{Record, Wanted};
-use super::{receivers, transfers};
+use super::{links, receivers, transfers};
 
 /// The tables of an experiment, in order.
 pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
@@ -59,17 +59,18 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
         columns.push(number_column(&title, &title, Unit::Index));
     }
     let mut rows = Vec::new();
-    for asked in wanted.default_metrics() {
+    let all = wanted.default_metrics();
+    for asked in &all {
         let title = match asked.unit().shown() {
             "" => asked.title(),
             unit => format!("{} ({unit})", asked.title()),
         };
         let mut row = vec![Cell::Text(title)];
         for point in &points {
-            row.push(wanted.cell(wanted.estimate(point, &asked), &asked));
+            row.push(wanted.cell(wanted.estimate(point, asked), asked));
         }
         for (a, b) in &pairs {
-            row.push(wanted.cell(wanted.difference(a, b, &asked), &asked));
+            row.push(wanted.cell(wanted.difference(a, b, asked), asked));
         }
         rows.push(row);
     }
@@ -77,6 +78,7 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
     if !pairs.is_empty() && !footnotes.is_empty() {
         footnotes.push("Differences are taken replication by replication.".to_owned());
     }
+    footnotes.extend(links::line(wanted, &points, &all));
     Table {
         id: id(&[&wanted.experiment.name, "comparison"]),
         title: wanted.experiment.title.clone(),
@@ -108,13 +110,15 @@ fn point_by_point(wanted: &Wanted<'_>) -> Table {
             .map(|asked| wanted.cell(wanted.estimate(point, asked), asked));
         levels.chain(values).collect()
     });
+    let mut footnotes = meaning(wanted, &points);
+    footnotes.extend(links::line(wanted, &points, &asked));
     Table {
         id: id(&[&wanted.experiment.name, "points"]),
         title: wanted.experiment.title.clone(),
         caption: String::new(),
         columns,
         rows: rows.collect(),
-        footnotes: meaning(wanted, &points),
+        footnotes,
     }
 }
 
@@ -208,6 +212,9 @@ fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Ta
             rows.push(row);
         }
     }
+    let points = wanted.points();
+    let mut footnotes = meaning(wanted, &points);
+    footnotes.extend(links::line(wanted, &points, &asked));
     (!rows.is_empty()).then(|| Table {
         id: id(&[&wanted.experiment.name, "differences"]),
         title: format!("{}: differences", wanted.experiment.title),
@@ -218,7 +225,7 @@ fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Ta
         ),
         columns,
         rows,
-        footnotes: meaning(wanted, &wanted.points()),
+        footnotes,
     })
 }
 
@@ -282,6 +289,7 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
         body.push(row);
     }
     let mut footnotes = meaning(wanted, &points);
+    footnotes.extend(links::line(wanted, &points, &asked));
     footnotes.extend(published.footnotes());
     footnotes.extend(exact.footnotes(spec.exact));
     Table {

@@ -158,7 +158,7 @@ fn recorded(wanted: &Wanted<'_>) -> Result<Vec<String>> {
     for point in wanted.points() {
         let run = wanted.results.of_point(point.point).next();
         for series in wanted.results.series(point.point, 0)? {
-            if is_of(&series, None, run) && !found.contains(&series.quantity) {
+            if is_of(&series, None, run, &wanted.measured) && !found.contains(&series.quantity) {
                 found.push(series.quantity);
             }
         }

@@ -11,6 +11,8 @@ use sojourn_results::metrics::Unit;
 use sojourn_results::stats::{Estimate, mean, paired_difference};
 use sojourn_traffic::workload::TransferKind;
 
+use crate::measured::Measured;
+
 /// One number: a metric at a point, in the unit of storage.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Record {
@@ -39,6 +41,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) names: Names,
     /// The points in which nothing is random, by number.
     pub(crate) exact: BTreeSet<u64>,
+    /// What the metrics of the bottleneck are of.
+    pub(crate) measured: Measured,
 }
 
 impl<'a> Wanted<'a> {
@@ -53,11 +57,17 @@ impl<'a> Wanted<'a> {
                 exact.insert(point.point);
             }
         }
+        let measured = Measured::of(results, experiment);
+        let found = measured.found().map(|link| vec![link.to_owned()]);
         Wanted {
             results,
             experiment,
-            names: names.into_names(),
+            names: Names {
+                measured: found,
+                ..names.into_names()
+            },
             exact,
+            measured,
         }
     }
 

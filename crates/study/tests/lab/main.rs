@@ -31,6 +31,7 @@ mod study_codel_ledbat;
 mod study_congestion_controls;
 mod study_execute;
 mod study_l4s;
+mod study_measured;
 mod study_multicast_aqm;
 mod study_queue_disciplines;
 mod study_read;

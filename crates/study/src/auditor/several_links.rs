@@ -1,0 +1,38 @@
+//! *A metric of the bottleneck is of several links together.* Rates and counts are then sums, shares are taken of the sums, and percentiles
+//! are those of the packets of all these queues. Name a link where you want one (`sojourn_s_p95 of r1-r2`).
+
+use super::evidence::{Evidence, Shown};
+use super::finding::Finding;
+use crate::measured::Measured;
+
+/// Links that are listed.
+const LISTED: usize = 3;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let found = evidence.shown.iter().filter_map(|shown| several(evidence, shown));
+    found.map(Finding::info).collect()
+}
+
+fn several(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Option<String> {
+    if !shown.bottleneck || shown.wanted.measured != Measured::Told {
+        return None;
+    }
+    let mut points = evidence.points_of(shown);
+    let links = points.find_map(|seen| {
+        let queues = seen.runs.first()?.queues.iter();
+        let links = queues.filter(|queue| queue.bottleneck);
+        let links: Vec<&str> = links.map(|queue| queue.link.as_str()).collect();
+        (links.len() > 1).then_some(links)
+    })?;
+    let more = match links.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let first: Vec<&str> = links.iter().copied().take(LISTED).collect();
+    Some(format!(
+        "Metrics of the bottleneck are of {} links together: {}{more}. Write \"sojourn_s_p95 of {}\" for one of them.",
+        links.len(),
+        first.join(", "),
+        links[0]
+    ))
+}
