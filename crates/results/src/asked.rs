@@ -314,7 +314,18 @@ fn subject<'a>(of: &Of, runs: &[&'a RunOutcome]) -> Subject<'a> {
     }
 }
 
+/// Names that an error lists.
+const LISTED: usize = 12;
+
 impl Names {
+    /// Fails unless metrics can be of what is called so.
+    ///
+    /// # Errors
+    /// When nothing is called so, or two things are.
+    pub fn check(&self, of: &str) -> Result<()> {
+        self.level(of).map(drop)
+    }
+
     /// The level of metrics that can be of what is called so.
     fn level(&self, of: &str) -> Result<Level> {
         let is = |names: &[String]| names.iter().any(|name| name == of);
@@ -337,17 +348,21 @@ impl Names {
             Ok(Level::Run)
         } else {
             let mut all = vec![BOTTLENECK, QUEUES];
-            all.extend(self.links.iter().map(String::as_str));
             all.extend(WORDS);
+            all.extend(self.links.iter().map(String::as_str));
             all.extend(self.labels.iter().map(String::as_str));
             let flows = self.flows.iter().chain(&self.receivers).map(String::as_str);
             let near = nearest(of, all.iter().copied().chain(flows)).map(str::to_owned);
+            let list = match all.len().saturating_sub(LISTED) {
+                0 => all.join(", "),
+                more => format!("{} and {more} more", all[..LISTED].join(", ")),
+            };
             Err(LabError::new(
                 LabErrorKind::UnknownName,
                 format!("there is no queue, flow or label {of:?}"),
             )
             .nearest(near)
-            .allowed("there are", all.join(", ")))
+            .allowed("there are", list))
         }
     }
 
@@ -577,8 +592,8 @@ mod tests {
         );
         assert_eq!(
             error("sojourn_s_p95 of renoo"),
-            "there is no queue, flow or label \"renoo\", did you mean \"reno\"? (there are: bottleneck, queues, left-right, right-left, \
-             forward, reverse, all, reno, cbr)"
+            "there is no queue, flow or label \"renoo\", did you mean \"reno\"? (there are: bottleneck, queues, forward, reverse, all, \
+             left-right, right-left, reno, cbr)"
         );
         assert_eq!(
             error("utilization_ratio of run"),

@@ -4,6 +4,7 @@
 mod inner;
 mod of_flows;
 mod of_queues;
+mod recordable;
 mod samples;
 
 use crate::compile::{FlowInfo, LinkInfo};
@@ -18,6 +19,7 @@ use sojourn_traffic::media::RTP;
 use sojourn_units::{Span, Time};
 
 pub use inner::InnerQueues;
+pub use recordable::Recordable;
 pub use samples::count;
 
 use inner::MOST_QUEUES;

@@ -11,6 +11,7 @@ use sojourn_results::asked::Names;
 use sojourn_results::for_each_figure_kind;
 use sojourn_results::manifest::ExperimentInfo;
 use sojourn_results::specs::{AxisScale, FigureKind, FigureSpec};
+use sojourn_run::series::Recordable;
 use sojourn_scenario::document::TableRef;
 use sojourn_scenario::error::{LabErrorKind, Result};
 
@@ -40,7 +41,7 @@ pub(crate) fn completed(
     spec: FigureSpec,
     table: &TableRef<'_>,
     experiment: &ExperimentInfo,
-    names: &Names,
+    (names, recordable): (&Names, Option<&Recordable>),
 ) -> Result<FigureSpec> {
     let form = form(spec.kind);
     let mut request = Request {
@@ -48,6 +49,7 @@ pub(crate) fn completed(
         table,
         experiment,
         names,
+        recordable,
     };
     request.factor("series", &request.spec.series)?;
     request.factor("facet", &request.spec.facet)?;

@@ -55,6 +55,7 @@ use sojourn_results::manifest::{
 use sojourn_results::specs::{FigureSpec, Published, TableSpec};
 use sojourn_run::compile::compile;
 use sojourn_run::needs::{self, Needs};
+use sojourn_run::series::Recordable;
 use sojourn_scenario::document::{Document, Extra, read_text};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::model::{LimitParams, Scenario};
@@ -200,7 +201,7 @@ impl Study {
         read: ReadFile<'_>,
     ) -> Result<()> {
         let base = Scenario::read_with_files(document, &STUDY_KEYS, read)?;
-        let mut gathering = Gathering::default();
+        let mut gathering = Gathering::with_recordable(draws_series(document)?);
         gathering.take(&base, document)?;
         self.facts.insert(String::new(), gathering.facts());
         self.add_notes(&base.notes);
@@ -235,7 +236,7 @@ impl Study {
         let mut needs = Needs::default();
         for experiment in experiments {
             let name = &experiment.info.name;
-            let mut gathering = Gathering::default();
+            let mut gathering = Gathering::with_recordable(draws_series(document)?);
             let mut seen = BTreeSet::new();
             let mut idle: Option<Vec<String>> = None;
             for point in experiment.points(document, &files)? {
@@ -527,6 +528,11 @@ impl Study {
         self.description = description.or(scenario_description);
     }
 
+    /// What can be recorded in the points of an experiment; nothing unless a figure is over time.
+    fn recordable(&self, experiment: &str) -> Option<&Recordable> {
+        Some(&self.facts.get(experiment)?.recordable)
+    }
+
     /// What metrics of an experiment can be of: the names in any of its points, since a factor may replace the flows.
     pub fn names(&self, experiment: &str) -> &Names {
         static NONE: Names = Names::NONE;
@@ -534,6 +540,15 @@ impl Study {
             .get(experiment)
             .map_or(&NONE, |facts| &facts.names)
     }
+}
+
+/// Whether a figure of a study shows time series.
+fn draws_series(document: &Document) -> Result<bool> {
+    let figures = document.root().tables("figure")?;
+    Ok(figures.iter().any(|figure| {
+        let kind = figure.get("kind").and_then(|kind| kind.scalar().ok());
+        kind.as_deref() == Some("time")
+    }))
 }
 
 /// Name of the factor of a comparison of queues.

@@ -12,7 +12,7 @@ use super::samples::{count, push, signed};
 pub(super) const MOST_QUEUES: usize = 64;
 
 /// What is recorded of a queue inside a scheduler, before the state of what is in it; the last only where there are deficits.
-const OF_A_QUEUE: [&str; 3] = ["queue_packets", "queue_bytes", "queue_deficit_bytes"];
+pub(super) const OF_A_QUEUE: [&str; 3] = ["queue_packets", "queue_bytes", "queue_deficit_bytes"];
 
 /// The queues inside a scheduler, by their numbers.
 #[derive(Default)]

@@ -6,7 +6,14 @@ use sojourn_results::specs::{AxisScale, FigureSpec};
 use sojourn_scenario::document::TableRef;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
+use sojourn_run::series::Recordable;
+use sojourn_scenario::words::BOTTLENECK;
+use sojourn_units::nearest;
+
 use crate::factors::{free_factors, known_factor, unknown, unused_factor};
+
+/// Names that an error lists.
+const LISTED: usize = 8;
 
 /// A figure as a study asks for it.
 pub(super) struct Request<'a> {
@@ -17,6 +24,8 @@ pub(super) struct Request<'a> {
     pub(super) experiment: &'a ExperimentInfo,
     /// What metrics can be of.
     pub(super) names: &'a Names,
+    /// What can be recorded.
+    pub(super) recordable: Option<&'a Recordable>,
 }
 
 impl Request<'_> {
@@ -35,6 +44,51 @@ impl Request<'_> {
             Ok(_) => Ok(()),
             Err(error) => Err(self.at(key, &error)),
         }
+    }
+
+    /// Fails unless the quantity on the y axis is recorded of what the figure shows.
+    pub(super) fn recorded(&self) -> Result<()> {
+        let (Some(recordable), Some(y)) = (self.recordable, &self.spec.y) else {
+            return Ok(());
+        };
+        if !recordable.is_known(y) {
+            let error = self.table.error_on("y", LabErrorKind::UnknownName, "");
+            return Err(unknown(&error, "time series", y, recordable.quantities()));
+        }
+        if let Some(record) = recordable.remedy(y) {
+            let problem = format!("the study does not record {y}");
+            return Err(self
+                .table
+                .error_on("y", LabErrorKind::Contradiction, problem)
+                .remedy(format!("write [series] record = \"{record}\"")));
+        }
+        let subjects = || recordable.subjects(y);
+        let Some(first) = subjects().next() else {
+            return Ok(());
+        };
+        let has = |of: &str| {
+            // A queue inside a scheduler, or a flow behind a queue, has the name of the link before it.
+            let link = of.split('/').next().unwrap_or(of);
+            subjects().any(|subject| subject == of || subject == link)
+        };
+        let shown = match self.spec.of.as_deref() {
+            None | Some(BOTTLENECK | "forward") => [BOTTLENECK, "forward"].into_iter().any(has),
+            Some(of) => [of].into_iter().any(has),
+        };
+        if shown {
+            return Ok(());
+        }
+        let of = self.spec.of.as_deref().unwrap_or("forward");
+        let words = || subjects().filter(|word| *word != BOTTLENECK);
+        let list: Vec<&str> = words().take(LISTED).collect();
+        let error = LabError::new(LabErrorKind::UnknownName, format!("{of:?} has no {y}"))
+            .nearest(nearest(of, words()))
+            .remedy(format!(
+                "write of = \"{}\"",
+                words().next().unwrap_or(first)
+            ))
+            .allowed("recorded of", list.join(", "));
+        Err(self.at("of", &error))
     }
 
     /// Fails unless the value of a key, if it has one, is a factor.

@@ -28,6 +28,7 @@ const MOST_LINES: usize = 8;
 fn check(request: &mut Request<'_>) -> Result<()> {
     let remedy = "name a recorded quantity, such as y = \"backlog_packets\", and record it: [series] record = \"backlog\"";
     request.required("y", &request.spec.y, remedy)?;
+    request.recorded()?;
     request.of_one_point()
 }
 

@@ -11,6 +11,7 @@ use sojourn_results::asked::{JoinedNames, Names};
 use sojourn_results::manifest::ExperimentInfo;
 use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
+use sojourn_run::series::Recordable;
 use sojourn_scenario::document::{Document, Node};
 use sojourn_scenario::error::Result;
 use sojourn_scenario::model::Scenario;
@@ -214,6 +215,8 @@ pub(super) struct Facts {
     pub(super) algorithms: Vec<Algorithm>,
     /// What they need.
     pub(super) needs: Needs,
+    /// What can be recorded in them, where that was asked for.
+    pub(super) recordable: Recordable,
 }
 
 /// Gathers [`Facts`], point by point.
@@ -223,9 +226,18 @@ pub(super) struct Gathering {
     algorithms: Vec<Algorithm>,
     known: BTreeSet<Algorithm>,
     needs: Needs,
+    recordable: Option<Recordable>,
 }
 
 impl Gathering {
+    /// Gathers what can be recorded, too, if that is asked for.
+    pub(super) fn with_recordable(is_asked: bool) -> Gathering {
+        Gathering {
+            recordable: is_asked.then(Recordable::default),
+            ..Gathering::default()
+        }
+    }
+
     /// Takes up a point, which has to keep to the limits and to compile.
     pub(super) fn take(&mut self, reading: &Reading, document: &Document) -> Result<Needs> {
         let scenario = &reading.scenario;
@@ -238,6 +250,9 @@ impl Gathering {
             .map_err(|error| document.locate(error))?;
         add_algorithms(&mut |algorithm| self.add(algorithm), scenario, &compiled);
         self.names.join(compiled.names());
+        if let Some(recordable) = &mut self.recordable {
+            recordable.add(&compiled, &scenario.series.record);
+        }
         Ok(needs)
     }
 
@@ -253,6 +268,7 @@ impl Gathering {
             names: self.names.into_names(),
             algorithms: self.algorithms,
             needs: self.needs,
+            recordable: self.recordable.unwrap_or_default(),
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use sojourn_report::{ID_RULE, is_id};
-use sojourn_results::asked::Asked;
+use sojourn_results::asked::{Asked, Names};
 use sojourn_results::manifest::ExperimentInfo;
-use sojourn_results::specs::{FigureSpec, TableSpec};
+use sojourn_results::specs::{FigureKind, FigureSpec, TableSpec};
 use sojourn_scenario::document::{Extra, TableRef};
 use sojourn_scenario::error::{LabErrorKind, Result};
 
@@ -81,6 +81,7 @@ impl Study {
             )
         })?;
         let names = self.names(&experiment.name);
+        check_of(table, params.of.as_deref(), names)?;
         let mut asked = Vec::new();
         for (text, value) in metrics {
             Asked::parse(&text, params.of.as_deref(), names)
@@ -131,7 +132,11 @@ impl Study {
             y_scale: params.y_scale,
         };
         let names = self.names(&experiment.name);
-        let mut spec = figure::completed(spec, table, experiment, names)?;
+        if spec.kind != FigureKind::Time {
+            check_of(table, spec.of.as_deref(), names)?;
+        }
+        let recordable = self.recordable(&experiment.name);
+        let mut spec = figure::completed(spec, table, experiment, (names, recordable))?;
         spec.title = title.unwrap_or_else(|| {
             let shown = spec.y.as_deref().or(spec.y_high.as_deref());
             let shown = shown.unwrap_or_default();
@@ -142,6 +147,12 @@ impl Study {
         });
         Ok(spec)
     }
+}
+
+/// Fails unless metrics can be of what a table or figure is of.
+fn check_of(table: &TableRef<'_>, of: Option<&str>, names: &Names) -> Result<()> {
+    let checked = of.map_or(Ok(()), |of| names.check(of));
+    checked.map_err(|error| table.error_on("of", error.kind(), "").with_text_of(&error))
 }
 
 fn check_id(table: &TableRef<'_>, id: &str) -> Result<()> {

@@ -285,13 +285,18 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
         )
     );
     // Lines and bars of several points would be drawn as one.
-    for kind in ["cdf", "sizes", "time\"\ny = \"backlog_packets"] {
+    let record = "[series]\nrecord = \"backlog\"\n";
+    for (kind, before) in [
+        ("cdf", ""),
+        ("sizes", ""),
+        ("time\"\ny = \"backlog_packets", record),
+    ] {
         assert_eq!(
             with(&format!(
-                "[[figure]]\nid = \"f\"\nkind = \"{kind}\"\nfacet = \"queue\""
+                "{before}[[figure]]\nid = \"f\"\nkind = \"{kind}\"\nfacet = \"queue\""
             )),
             at(
-                0,
+                before.lines().count(),
                 "figure[0]: the factor \"rate\" is neither series nor facet; use it, or choose a level: where = { rate = \"...\" }"
             ),
             "{kind}"
@@ -328,6 +333,73 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
             "figure[1].id: two of [[figure]] have the id \"f\"; give each a different id"
         )
     );
+}
+
+#[test]
+fn a_figure_over_time_of_what_is_not_recorded_is_refused_with_what_records_it() {
+    let with = |record: &str, figure: &str| {
+        error(&format!(
+            "flows = [\"reno\"]\n[series]\nrecord = \"{record}\"\n[[figure]]\nid = \"f\"\nkind = \"time\"\n{figure}"
+        ))
+    };
+    let told = [
+        (
+            ("none", "y = \"cwnd_bytes\""),
+            "study.toml:7: figure[0].y: the study does not record cwnd_bytes; write [series] record = \"cwnd\"",
+        ),
+        (
+            ("backlog, rtt", "y = \"cwnd_bytes\""),
+            "study.toml:7: figure[0].y: the study does not record cwnd_bytes; write [series] record = \"backlog, rtt, cwnd\"",
+        ),
+        (
+            ("cwnd", "y = \"cwnd_byte\""),
+            "study.toml:7: figure[0].y: there is no time series \"cwnd_byte\", did you mean \"cwnd_bytes\"? (there are: backlog_bytes, ",
+        ),
+        (
+            ("cwnd", "y = \"cwnd_bytes\"\nof = \"ren\""),
+            "study.toml:8: figure[0].of: \"ren\" has no cwnd_bytes, did you mean \"reno\"?; write of = \"all\" (recorded of: all, forward, \
+             reno, reno-1)",
+        ),
+        (
+            ("cwnd", "y = \"cwnd_bytes\"\nof = \"left-right\""),
+            "study.toml:8: figure[0].of: \"left-right\" has no cwnd_bytes; write of = \"all\" (recorded of: all, forward, reno, reno-1)",
+        ),
+    ];
+    for ((record, figure), text) in told {
+        let error = with(record, figure);
+        assert!(error.starts_with(text), "{error}\nexpected {text}");
+    }
+    for (record, figure) in [
+        ("cwnd", "y = \"cwnd_bytes\""),
+        ("all", "y = \"cwnd_bytes\"\nof = \"reno\""),
+        ("backlog", "y = \"backlog_packets\"\nof = \"right-left\""),
+        ("queues", "y = \"queue_packets\""),
+        ("carried", "y = \"carried_bps\"\nof = \"left-right/reno-1\""),
+    ] {
+        let text = format!(
+            "flows = [\"reno\"]\n[series]\nrecord = \"{record}\"\n[[figure]]\nid = \"f\"\nkind = \"time\"\n{figure}"
+        );
+        assert!(read(&text).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn a_table_or_figure_of_a_wrong_link_is_told_with_the_nearest_name_and_where_it_stands() {
+    let with = |text: &str| error(&format!("flows = [\"reno\"]\n{text}"));
+    let names =
+        "(there are: bottleneck, queues, forward, reverse, all, left-right, right-left, reno)";
+    for text in [
+        "[[table]]\nid = \"t\"\nof = \"left-rigth\"\nmetrics = [\"sojourn_s_p95\"]",
+        "[[figure]]\nid = \"f\"\nof = \"left-rigth\"\nkind = \"cdf\"",
+    ] {
+        let list = &text[2..text.find(']').unwrap_or_default()];
+        assert_eq!(
+            with(text),
+            format!(
+                "study.toml:4: {list}[0].of: there is no queue, flow or label \"left-rigth\", did you mean \"left-right\"? {names}"
+            )
+        );
+    }
 }
 
 #[test]
