@@ -207,7 +207,7 @@ params! {
         reverse_queue: Option<Spec> = "none", source "equal to queue";
         /// Report and trace the link's two queues. Otherwise they are only counted.
         observed: bool = "true", source "Sojourn's choice";
-        /// The queue from `from` to `to` is a bottleneck: what metrics of the bottleneck are of. Where no link says so, it is the slowest on the ways of the flows in the direction under study; of several as slow on one way, the first, and of its two directions that of the first flow.
+        /// The queue from `from` to `to` is a bottleneck, and metrics of the bottleneck are of it. Where no link says so, Sojourn finds the link ([metrics](../metrics.md#which-link-is-measured)); `false` excludes this one.
         bottleneck: Option<bool> = "none", source "Sojourn's choice";
     }
 }

@@ -38,9 +38,9 @@ pub(crate) enum Reason {
     SetBy(String),
     /// It is the slowest on the way of a flow at every point.
     Slowest,
-    /// It is the busiest of so many.
+    /// It is the busiest of several.
     Busiest {
-        /// Candidates.
+        /// How many.
         of: usize,
         /// Their rate, if it is one.
         rate: Option<Rate>,

@@ -98,6 +98,19 @@ A percentile in a table is the mean of the replications' percentiles. Append `_p
 
 In a study you write a metric with its subject, as in `goodput_bps_sum of reno` or `sojourn_s_p95 of right-left`. For metrics of queues, the subject is `bottleneck` (the default) or the name of a link direction. For metrics of flows, it is `forward` (the default), `reverse`, `all`, or the label or name of flows. These words cannot be labels of flows. Write `over` and a second subject for the ratio of two subjects in the same run, as in `goodput_bps_sum of cubic over reno`; it has no value if the second is zero.
 
+## Which link is measured
+
+Metrics of queues without a subject are of the bottleneck. A line below each table names the link, with its nominal rate.
+
+- In a dumbbell, a parking lot and a chain, the bottleneck follows from the topology.
+- In a graph, `bottleneck = true` on a link decides. A subject in a metric (`sojourn_s_p95 of ap-server`) or in a table (`of = \"ap-server\"`) always comes first.
+- Otherwise Sojourn measures one link direction at all points of an experiment, so that differences between points compare the same queue. Candidates are the link directions that are the slowest on the path of a forward flow at any point. If a factor under comparison (or else any factor) sets queues, only link directions whose queue it sets are candidates, even if none of them is the slowest.
+- Of several candidates, the busiest is measured: the one with the highest utilization over all runs of the experiment. Candidates within 1 % of that utilization count as equally busy; of these, the one with the longest mean backlog in seconds is measured, and then the first in the file.
+
+The auditor warns if another link is the bottleneck at a point ([other-bottleneck](auditor.md#other-bottleneck)), or if a factor sets a queue that no metric is of ([unmeasured-queue](auditor.md#unmeasured-queue)). In the result files, the column `bottleneck` marks the slowest links of each run by themselves, whichever link the tables measure.
+
+## Units
+
 The units below are those of result files. Tables and figures show milliseconds, Mbps and percent.
 ";
 

@@ -92,7 +92,7 @@ pub(super) struct Bottlenecks {
     /// The edges that outcomes call so: those of links that say so; where none does, on each way the first of the slowest, of each link
     /// one direction.
     pub(super) chosen: Vec<usize>,
-    /// Every edge that is as slow as these on the way of a flow, in order; the chosen ones where those are told, or of one link.
+    /// Every edge that is as slow as these on the way of a flow, in order; the chosen ones where links say so, or where all are of one link.
     pub(super) slowest: Vec<usize>,
 }
 

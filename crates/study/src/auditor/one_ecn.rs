@@ -1,7 +1,8 @@
-//! *Flows use ECN and the queue never marks; or the queue marks and no flow uses ECN; or only some of the queues under comparison mark.*
-//! Marks avoid retransmissions, so such a comparison is of marking against dropping. Set `ecn` in the flows and in all queues alike.
+//! *Flows use ECN and the queue never marks; or the queue is set to mark and no flow uses ECN; or only some of the queues under comparison
+//! mark.* A queue that may mark by its defaults is no cause for a note: without ECN in the flows it drops, as the others do. Marks avoid retransmissions, so such a comparison is of marking against dropping. Set `ecn` in the flows and in all queues alike.
 
-use sojourn_units::Spec;
+use sojourn_queue::registry::Resolved;
+use sojourn_units::{Spec, SpecValue};
 
 use super::evidence::{Compared, Evidence, Seen, value};
 use super::finding::Finding;
@@ -17,7 +18,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence.at_points(|point| {
         let text = match (flows_use_it(point), queue_marks(evidence, point)) {
             (true, false) => "Flows use ECN, and the queue at the bottleneck never marks.",
-            (false, true) => "The queue at the bottleneck marks, and no flow uses ECN.",
+            (false, true) if !marks_by_default(evidence, point) => "The queue at the bottleneck marks, and no flow uses ECN.",
             _ => return None,
         };
         Some(text.to_owned())
@@ -66,6 +67,21 @@ fn queue_marks(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
     evidence.bottleneck(point).is_some_and(|link| {
         let dialect = point.scenario.dialect.as_deref();
         link.discipline.marks || marks(&link.resolved.pairs, dialect)
+    })
+}
+
+/// Whether the measured queue marks because its parameters do so by default. Nobody asked for marks then, and without ECN it drops as others
+/// do.
+fn marks_by_default(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
+    evidence.bottleneck(point).is_some_and(|link| {
+        let mut spec = Spec::new(link.discipline.name);
+        if !link.discipline.dialects.is_empty() {
+            let release = link.resolved.release.to_owned();
+            spec.args.push(("dialect".to_owned(), SpecValue::Text(release)));
+        }
+        let default = sojourn_queue::registry::resolve(&spec, None).ok();
+        let marks = |(_, resolved): (_, Resolved)| marks(&resolved.pairs, None);
+        !link.discipline.marks && default.is_some_and(marks)
     })
 }
 

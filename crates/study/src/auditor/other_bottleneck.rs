@@ -1,6 +1,6 @@
-//! *Another link than the measured one is the bottleneck, at some points or at all of them.* It is busier, or as busy with a longer queue,
-//! so that the measured queue has less to manage there and queues look alike. This happens where a factor raises the rate of the measured
-//! link above that of another. Leave such levels out, raise the rate of the other link, or show its metrics, too
+//! *Another link than the measured one is the bottleneck, at some points or at all of them.* It is busier, or as busy with a longer queue.
+//! The measured queue then has little to manage, and all queues look alike there. This happens where a factor raises the rate of the
+//! measured link to that of another. Leave such levels out, raise the rate of the other link, or show its metrics as well
 //! (`sojourn_s_p95 of pc-ap`). The rule looks at graphs whose links do not say `bottleneck = true`.
 
 use super::evidence::{Evidence, Seen, Shown, places};

@@ -1,5 +1,5 @@
-//! *A metric of the bottleneck is of several links together.* Rates and counts are then sums, shares are taken of the sums, and percentiles
-//! are those of the packets of all these queues. Name a link where you want one (`sojourn_s_p95 of r1-r2`).
+//! *A metric of the bottleneck is of several links together.* Counts are then sums over the links, and means and percentiles are those of the
+//! packets of all their queues. Name a link if you want one alone (`sojourn_s_p95 of r1-r2`).
 
 use super::evidence::{Evidence, Shown};
 use super::finding::Finding;

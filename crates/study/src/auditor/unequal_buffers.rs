@@ -1,9 +1,9 @@
 //! *Queues under comparison hold different amounts, and it matters.* A queue that may hold ten times as much can delay ten times as long and
 //! drop later: then the limit is compared, not the algorithm. Limits are counted in bytes at the mean packet size that was measured, and in
-//! milliseconds at the rate of the link. The rule reports a difference of more than 10 %, if a queue dropped a packet for lack of room or a
-//! backlog reached half the smallest of the limits. Where no queue came near a limit, the limits changed nothing. Set `topology.buffer`, which gives every queue the
-//! same limit, or `limit` in each specification. Where a difference is wanted, as for a queue that needs no limit, say so in the text of
-//! the study.
+//! milliseconds at the rate of the link. The rule reports a difference of more than 10 % if a queue dropped a packet for lack of room, or if
+//! a backlog reached half the smallest of the limits. Where no queue came near a limit, the limits changed nothing. Set `topology.buffer`,
+//! which gives every queue the same limit, or `limit` in each specification. Where a difference is wanted, as for a queue that needs no
+//! limit, say so in the text of the study.
 
 use sojourn_results::outcome::QueueOutcome;
 use sojourn_results::stats::to_f64;

@@ -1,5 +1,5 @@
-//! *A factor sets the queue of a link that no metric of a queue is of.* The tables then show the queue of another link, and what is
-//! compared moves their numbers only indirectly. Name the link in the table (`of = "ap-server"`) or in a metric
+//! *A factor sets the queue of a link that no metric of a queue is of.* The tables then show the queue of another link, which the factor
+//! changes only indirectly. Name the link in the table (`of = "ap-server"`) or in a metric
 //! (`sojourn_s_p95 of ap-server`), or mark it in the scenario (`bottleneck = true`).
 
 use sojourn_results::manifest::{FactorInfo, PointInfo};

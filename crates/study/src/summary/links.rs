@@ -56,12 +56,14 @@ fn bottleneck(wanted: &Wanted<'_>, points: &[&PointInfo]) -> Option<String> {
     if let Measured::Found { link, reason } = &wanted.measured {
         let link = with_rate(wanted, points, link);
         return Some(match reason {
-            Reason::SetBy(factor) => format!("{link}, whose queue {factor:?} sets"),
+            Reason::SetBy(factor) => format!("{link}, whose queue the factor {factor:?} sets"),
             Reason::Slowest => format!("{link}, the slowest link"),
             Reason::Busiest { of, rate, set_by } => {
                 let rate = rate.map_or_else(String::new, |rate| format!(" of {}", shown(rate)));
                 let set = set_by.as_ref();
-                let set = set.map_or_else(String::new, |by| format!(" whose queue {by:?} sets"));
+                let set = set.map_or_else(String::new, |by| {
+                    format!(" whose queue the factor {by:?} sets")
+                });
                 format!("{link}, the busiest of {of} links{rate}{set}")
             }
         });

@@ -110,16 +110,21 @@ fn point_by_point(wanted: &Wanted<'_>) -> Table {
             .map(|asked| wanted.cell(wanted.estimate(point, asked), asked));
         levels.chain(values).collect()
     });
-    let mut footnotes = meaning(wanted, &points);
-    footnotes.extend(links::line(wanted, &points, &asked));
     Table {
         id: id(&[&wanted.experiment.name, "points"]),
         title: wanted.experiment.title.clone(),
         caption: String::new(),
         columns,
         rows: rows.collect(),
-        footnotes,
+        footnotes: remarks(wanted, &points, &asked),
     }
+}
+
+/// What the numbers of a table are, and which links those of queues are of.
+fn remarks(wanted: &Wanted<'_>, points: &[&PointInfo], asked: &[Asked]) -> Vec<String> {
+    let mut remarks = meaning(wanted, points);
+    remarks.extend(links::line(wanted, points, asked));
+    remarks
 }
 
 /// The comparisons of an experiment that have something to compare.
@@ -212,9 +217,6 @@ fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Ta
             rows.push(row);
         }
     }
-    let points = wanted.points();
-    let mut footnotes = meaning(wanted, &points);
-    footnotes.extend(links::line(wanted, &points, &asked));
     (!rows.is_empty()).then(|| Table {
         id: id(&[&wanted.experiment.name, "differences"]),
         title: format!("{}: differences", wanted.experiment.title),
@@ -225,7 +227,7 @@ fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Ta
         ),
         columns,
         rows,
-        footnotes,
+        footnotes: remarks(wanted, &wanted.points(), &asked),
     })
 }
 
@@ -288,8 +290,7 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
         exact.end_row();
         body.push(row);
     }
-    let mut footnotes = meaning(wanted, &points);
-    footnotes.extend(links::line(wanted, &points, &asked));
+    let mut footnotes = remarks(wanted, &points, &asked);
     footnotes.extend(published.footnotes());
     footnotes.extend(exact.footnotes(spec.exact));
     Table {

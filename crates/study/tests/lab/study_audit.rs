@@ -69,6 +69,24 @@ fn unequal_buffers_are_told_in_bytes_and_in_milliseconds() {
 }
 
 #[test]
+fn unequal_limits_that_no_queue_came_near_are_not_told() {
+    // CoDel may hold 1000 packets and FQ-CoDel 10240; both keep some ten.
+    let defaults = SOUND.replace("buffer = \"20p\"\n", "");
+    let defaults = defaults.replace("[\"droptail\", \"codel\"]", "[\"codel\", \"fq_codel\"]");
+    assert_eq!(notes(&defaults), []);
+    let full = defaults.replace("\"fq_codel\"]", "\"droptail limit=40p\"]");
+    assert_eq!(rules(&notes(&full)), ["unequal-buffers"]);
+}
+
+#[test]
+fn a_queue_that_may_mark_is_told_only_where_somebody_asked_for_marks() {
+    let text = |queue: &str| notes(&SOUND.replace("\"codel\"]", &format!("\"{queue}\"]")));
+    assert_eq!(rules(&text("fq_codel limit=20p")), Vec::<&str>::new());
+    assert_eq!(rules(&text("codel ecn=true")), ["one-ecn"]);
+    assert_eq!(rules(&text("step")), ["one-ecn"]);
+}
+
+#[test]
 fn short_runs_and_short_warmups_are_told() {
     let notes = with("\"40ms\"", "\"600ms\"");
     let short: Vec<&str> = rules(&notes)

@@ -357,12 +357,12 @@ fn a_figure_over_time_of_what_is_not_recorded_is_refused_with_what_records_it() 
         ),
         (
             ("cwnd", "y = \"cwnd_bytes\"\nof = \"ren\""),
-            "study.toml:8: figure[0].of: \"ren\" has no cwnd_bytes, did you mean \"reno\"?; write of = \"all\" (recorded of: all, forward, \
-             reno, reno-1)",
+            "study.toml:8: figure[0].of: \"ren\" has no cwnd_bytes, did you mean \"reno\"? (recorded of: all, forward, reno, reno-1); \
+             write of = \"all\"",
         ),
         (
             ("cwnd", "y = \"cwnd_bytes\"\nof = \"left-right\""),
-            "study.toml:8: figure[0].of: \"left-right\" has no cwnd_bytes; write of = \"all\" (recorded of: all, forward, reno, reno-1)",
+            "study.toml:8: figure[0].of: \"left-right\" has no cwnd_bytes (recorded of: all, forward, reno, reno-1); write of = \"all\"",
         ),
     ];
     for ((record, figure), text) in told {
