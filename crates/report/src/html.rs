@@ -314,7 +314,7 @@ impl Page {
         } else {
             self.push(&format!(
                 "<div class=\"plot\" data-figure=\"{}\"><noscript><p class=\"empty\">The figures of this page need \
-                 JavaScript. The same figures lie beside it in the folder <code>figures</code>.</p></noscript></div>",
+                 JavaScript. The folder <code>figures</code> has them as Vega-Lite; <code>sojourn report DIR --images svg</code> draws them as pictures.</p></noscript></div>",
                 figure.id
             ));
         }

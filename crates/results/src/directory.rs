@@ -765,10 +765,13 @@ fn check_same(path: &Path, manifest: &Manifest) -> Result<Option<Damage>> {
             found.sojourn
         )
     } else if let Some(difference) = manifest.difference(&found) {
-        format!(
-            "these are the results of another study, {:?}: {difference}",
-            found.name
-        )
+        match found.name == manifest.name {
+            true => format!("these results were made with other settings: {difference}"),
+            false => format!(
+                "these are the results of another study, {:?}: {difference}",
+                found.name
+            ),
+        }
     } else if found.is_as_written()? {
         return Ok(None);
     } else {

@@ -129,10 +129,40 @@ pub fn cells(peers: &[String], queues: &[String]) -> Result<Vec<Cell>, LabError>
     choose(&all, peers, "--peer", &peer)?;
     choose(&all, queues, "--queue", &queue)?;
     let wanted = |names: &[String], name: &str| names.is_empty() || names.iter().any(|n| n == name);
-    Ok(all
+    let (chosen, others): (Vec<Cell>, Vec<Cell>) = all
         .into_iter()
-        .filter(|cell| wanted(peers, &peer(cell)) && wanted(queues, &queue(cell)))
-        .collect())
+        .partition(|cell| wanted(peers, &peer(cell)) && wanted(queues, &queue(cell)));
+    if !chosen.is_empty() {
+        return Ok(chosen);
+    }
+    let names = |cells: Vec<&Cell>, of: &dyn Fn(&Cell) -> String| {
+        let mut names: Vec<String> = cells.into_iter().map(of).collect();
+        names.sort();
+        names.dedup();
+        names.join(", ")
+    };
+    let of_queues = others.iter().filter(|cell| wanted(queues, &queue(cell)));
+    let of_peers = others.iter().filter(|cell| wanted(peers, &peer(cell)));
+    Err(LabError::new(
+        LabErrorKind::Contradiction,
+        format!(
+            "there are no rows of {} for {}",
+            queues.join(", "),
+            peers.join(", ")
+        ),
+    )
+    .in_file(&format!(
+        "--peer {} --queue {}",
+        peers.join(","),
+        queues.join(",")
+    ))
+    .remedy(format!(
+        "{} has rows for {}; {} has rows of {}",
+        queues.join(", "),
+        names(of_queues.collect(), &peer),
+        peers.join(", "),
+        names(of_peers.collect(), &queue)
+    )))
 }
 
 /// The name of a peer without its release.
@@ -639,6 +669,24 @@ mod tests {
             theirs,
             runs: 1,
         }
+    }
+
+    #[test]
+    fn a_queue_that_a_peer_has_no_rows_of_is_answered_with_what_there_is() {
+        let text = |name: &str| vec![name.to_owned()];
+        assert!(cells(&text("linux"), &text("codel")).is_ok_and(|cells| !cells.is_empty()));
+        let error = cells(&text("linux"), &text("wfq")).map(|cells| cells.len());
+        let said = error.unwrap_err().to_string();
+        assert!(
+            said.starts_with(
+                "--peer linux --queue wfq: there are no rows of wfq for linux; wfq has rows for "
+            ),
+            "{said}"
+        );
+        assert!(
+            said.contains("linux has rows of ") && said.contains("codel"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::{Rate, Span, Spec};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Feed recorded arrivals to a queue and print its decision on every packet.
 #[derive(Args, Debug)]
@@ -66,6 +66,15 @@ fn replay(args: &ReplayArgs) -> Result<(), Failure> {
         )
         .into());
     }
+    if let Some(series) = &args.series
+        && same_file(series, &args.arrivals)
+    {
+        let problem = "this is the file of the arrivals, which would be overwritten";
+        return Err(LabError::new(LabErrorKind::Contradiction, problem)
+            .in_file(&format!("--series {}", series.display()))
+            .remedy("name another file")
+            .into());
+    }
     let file = args.arrivals.display().to_string();
     let input: Box<dyn Read> = if file == "-" {
         Box::new(std::io::stdin().lock())
@@ -97,6 +106,14 @@ fn replay(args: &ReplayArgs) -> Result<(), Failure> {
         csv::ErrorKind::Io(error) => Failure::from(error),
         other => Failure::from(std::io::Error::other(format!("{other:?}"))),
     })
+}
+
+/// Whether two paths lead to the same file.
+fn same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
 }
 
 /// The time between samples.
