@@ -71,19 +71,21 @@ const STANDARD_OUTPUT: &str = "-";
 fn run(args: &RunArgs) -> Result<(), Failure> {
     let mut document = Document::read(&args.scenario)?;
     apply_sets(&mut document, &args.sets)?;
-    let options = [
-        ("--replications", "run.replications", &args.replications),
-        ("--seed", "run.seed", &args.seed),
-        (LIMIT_MEMORY, "limits.memory", &args.make.limit_memory),
-    ];
-    for (option, path, value) in options {
-        if let Some(text) = value {
-            document.set_argument(path, text, &format!("{option} {text}"))?;
-        }
-    }
+    apply_run_options(
+        &mut document,
+        args.replications.as_deref(),
+        args.seed.as_deref(),
+        &args.make,
+    )?;
     let reading = Scenario::read(&document, &STUDY_KEYS)?;
     for note in &reading.notes {
         say(&format!("note: {note}"));
+    }
+    if document.root().has("experiment") {
+        say(&format!(
+            "note: {0} is a study, and this runs its scenario alone; to run its experiments: sojourn study {0}",
+            sojourn_report::shell_word(&args.scenario.to_string_lossy())
+        ));
     }
     let mut scenario = reading.scenario;
     scenario.refuse_vain_replications(&document)?;
@@ -116,6 +118,26 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
         return traced(&study, &scenario, trace, command, args);
     }
     make_whole(&study, args.out.as_deref(), command, &args.make)
+}
+
+/// Applies the options that stand for one value of every run.
+pub(super) fn apply_run_options(
+    document: &mut Document,
+    replications: Option<&str>,
+    seed: Option<&str>,
+    make: &MakeArgs,
+) -> Result<(), LabError> {
+    let options = [
+        ("--replications", "run.replications", replications),
+        ("--seed", "run.seed", seed),
+        (LIMIT_MEMORY, "limits.memory", make.limit_memory.as_deref()),
+    ];
+    for (option, path, value) in options {
+        if let Some(text) = value {
+            document.set_argument(path, text, &format!("{option} {text}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs one replication of a scenario; an interrupt ends it.

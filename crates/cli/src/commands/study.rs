@@ -1,6 +1,6 @@
 //! `sojourn study`.
 
-use super::run::{LIMIT_MEMORY, apply_sets, stoppable};
+use super::run::{LIMIT_MEMORY, apply_run_options, apply_sets, stoppable};
 use crate::args::Format;
 use crate::args::MakeArgs;
 use crate::command::Words;
@@ -26,6 +26,12 @@ pub(crate) struct StudyArgs {
     /// Set a value in every point, such as run.replications=30. Repeat it for more values.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) sets: Vec<String>,
+    /// Number of replications [default: those of the study].
+    #[arg(long, value_name = "N")]
+    pub(crate) replications: Option<String>,
+    /// Seed of every random stream [default: that of the study].
+    #[arg(long)]
+    pub(crate) seed: Option<String>,
     /// Run only this experiment. Repeat it for more experiments.
     #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
@@ -46,6 +52,14 @@ impl Execute for StudyArgs {
 }
 
 fn study(args: &StudyArgs) -> Result<(), Failure> {
+    let shard: Option<Shard> = args
+        .shard
+        .as_deref()
+        .map(|text| {
+            text.parse()
+                .map_err(|error: LabError| error.in_file("--shard"))
+        })
+        .transpose()?;
     let (mut study, name) = read(args)?;
     study.keep_only(&args.only)?;
     study.check_arguments()?;
@@ -56,18 +70,12 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         Some(out) => out.clone(),
         None => Path::new("results").join(&name),
     };
-    let shard: Option<Shard> = args
-        .shard
-        .as_deref()
-        .map(|text| {
-            text.parse()
-                .map_err(|error: LabError| error.in_file("--shard"))
-        })
-        .transpose()?;
     let only = (!args.only.is_empty()).then(|| args.only.join(","));
     let command = Words::new("study")
         .path(Path::new(&args.study))
         .option("--only", only.as_deref())
+        .option("--replications", args.replications.as_deref())
+        .option("--seed", args.seed.as_deref())
         .options("--set", &args.sets)
         .option(LIMIT_MEMORY, args.make.limit_memory.as_deref())
         .option_path("--out", args.out.as_deref())
@@ -100,10 +108,10 @@ fn read(args: &StudyArgs) -> Result<(Study, String), LabError> {
 
 fn apply_options(document: &mut Document, args: &StudyArgs) -> Result<(), LabError> {
     apply_sets(document, &args.sets)?;
-    match &args.make.limit_memory {
-        Some(memory) => {
-            document.set_argument("limits.memory", memory, &format!("{LIMIT_MEMORY} {memory}"))
-        }
-        None => Ok(()),
-    }
+    apply_run_options(
+        document,
+        args.replications.as_deref(),
+        args.seed.as_deref(),
+        &args.make,
+    )
 }
