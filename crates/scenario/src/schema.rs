@@ -35,6 +35,9 @@ pub struct Section {
     pub sections: Vec<Section>,
 }
 
+/// What the identifier of every schema begins with.
+pub const SCHEMA_NAME: &str = "urn:sojourn:schema:";
+
 /// The schema of a scenario file that may also have these sections.
 pub fn schema(sections: &[Section]) -> Value {
     let mut properties = Map::new();
@@ -79,12 +82,13 @@ pub fn schema(sections: &[Section]) -> Value {
     for section in sections {
         properties.insert(section.key.to_owned(), section_schema(section));
     }
-    let title = match sections {
-        [] => "Sojourn scenario",
-        _ => "Sojourn scenario or study",
+    let (title, what) = match sections {
+        [] => ("Sojourn scenario", "scenario"),
+        _ => ("Sojourn scenario or study", "study"),
     };
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": format!("{SCHEMA_NAME}{what}:{SCHEMA_VERSION}"),
         "title": title,
         "type": "object",
         "properties": properties,

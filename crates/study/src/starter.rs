@@ -1,15 +1,28 @@
 //! What `sojourn init` writes: a study to start from, with a comment on everything in it.
 
+use crate::study;
+use sojourn_scenario::schema;
+
 /// The text of the starter study.
 pub fn study() -> &'static str {
     STUDY
 }
 
-const STUDY: &str = r#"# A study for Sojourn: one network, several queues and rates, tables and figures.
+/// The file with the JSON Schema, which the first line of the starter study names: editors find it beside the study.
+pub const SCHEMA_FILE: &str = "sojourn.schema.json";
+
+/// The JSON Schema of study files, as `sojourn schema` prints it.
+pub fn schema_text() -> String {
+    let sections = schema::study_sections(&study::tables());
+    format!("{:#}\n", schema::schema(&sections))
+}
+
+const STUDY: &str = r#"#:schema ./sojourn.schema.json
+# A study for Sojourn: one network, several queues and rates, tables and figures.
 #
 #   sojourn study FILE --out results    runs the study; finished runs are not repeated
 #   sojourn run FILE                    runs only its scenario
-#   sojourn schema                      prints the JSON Schema, for completion in editors
+#   sojourn schema                      prints the JSON Schema that the first line names for editors
 #   sojourn show codel                  lists the parameters of an algorithm
 #
 # Every quantity has a unit. Every key that you leave out has a default, which the report shows.
@@ -111,6 +124,13 @@ mod tests {
                 .and_then(|full| sojourn_run::compile::compile(&full, 0))
                 .unwrap_or_else(|error| panic!("{error}"));
         }
+    }
+
+    #[test]
+    fn the_first_line_names_the_schema_for_editors() {
+        let first = study().lines().next();
+        assert_eq!(first, Some(&*format!("#:schema ./{SCHEMA_FILE}")));
+        assert!(schema_text().contains(schema::SCHEMA_NAME));
     }
 
     #[test]

@@ -4,13 +4,14 @@ use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{emit, emit_data};
 use clap::Args;
+use sojourn_scenario::schema::SCHEMA_NAME;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::starter;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Write a commented study file to start from.
+/// Write a commented study file to start from, and the JSON Schema with which editors complete it.
 #[derive(Args, Debug)]
 pub(crate) struct InitArgs {
     /// File to write, or - for standard output.
@@ -49,10 +50,27 @@ fn init(args: &InitArgs) -> Result<(), Failure> {
         let _ = fs::remove_file(path);
         return Err(LabError::io(path, "write the study", &error).into());
     }
+    let schema = write_schema(path)?;
     let name = path.to_string_lossy();
     let shown = sojourn_report::shell_word(&name);
     emit(&format!(
-        "Wrote {}. Run it with: sojourn study {shown}\n",
+        "Wrote {}. Run it with: sojourn study {shown}\n{schema}",
+        path.display()
+    ))
+}
+
+/// Writes the schema beside the study, for editors, and says so. A file of that name that is no schema of ours stays as it is.
+fn write_schema(study: &Path) -> Result<String, LabError> {
+    let path = study.with_file_name(starter::SCHEMA_FILE);
+    let text = starter::schema_text();
+    let ours = |found: &str| found.contains(SCHEMA_NAME);
+    match fs::read_to_string(&path) {
+        Ok(found) if found == text || !ours(&found) => return Ok(String::new()),
+        _ => {}
+    }
+    fs::write(&path, text).map_err(|error| LabError::io(&path, "write the schema", &error))?;
+    Ok(format!(
+        "Wrote {}, with which editors complete and check it.\n",
         path.display()
     ))
 }

@@ -4,9 +4,8 @@ use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::emit_data;
 use clap::{Args, ValueEnum};
-use sojourn_scenario::schema;
-use sojourn_scenario::schema::schema as schema_of;
-use sojourn_study::study;
+use sojourn_scenario::schema::schema;
+use sojourn_study::starter;
 
 /// Print the JSON Schema of scenario and study files, for completion and checks in editors.
 #[derive(Args, Debug)]
@@ -31,9 +30,8 @@ impl Execute for SchemaArgs {
 }
 
 fn print(args: &SchemaArgs) -> Result<(), Failure> {
-    let sections = match args.what {
-        SchemaWhat::Scenario => Vec::new(),
-        SchemaWhat::Study => schema::study_sections(&study::tables()),
-    };
-    emit_data(&format!("{:#}\n", schema_of(&sections)))
+    emit_data(&match args.what {
+        SchemaWhat::Scenario => format!("{:#}\n", schema(&[])),
+        SchemaWhat::Study => starter::schema_text(),
+    })
 }

@@ -355,8 +355,17 @@ fn init_writes_a_study_that_runs_and_never_writes_over_a_file() {
     let said = place.ok("init mine.toml");
     assert_eq!(
         said,
-        "Wrote mine.toml. Run it with: sojourn study mine.toml\n"
+        "Wrote mine.toml. Run it with: sojourn study mine.toml\n\
+         Wrote sojourn.schema.json, with which editors complete and check it.\n"
     );
+    assert_eq!(place.read("sojourn.schema.json"), place.ok("schema"));
+    place.write("sojourn.schema.json", "mine");
+    let said = place.ok("init second.toml");
+    assert_eq!(
+        said,
+        "Wrote second.toml. Run it with: sojourn study second.toml\n"
+    );
+    assert_eq!(place.read("sojourn.schema.json"), "mine");
     assert_eq!(place.ok("init -"), place.read("mine.toml"));
     let table = place
         .ok("study mine.toml --set run.duration=2s --set run.warmup=1s --set run.replications=2");
