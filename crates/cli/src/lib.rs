@@ -14,6 +14,7 @@ mod commands;
 mod docs;
 mod execute;
 mod failure;
+mod hints;
 mod interrupt;
 mod make;
 mod output;
@@ -52,9 +53,15 @@ where
     I: IntoIterator<Item = T>,
     T: Into<OsString> + Clone,
 {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => {
+            let plain = args.iter().map(|arg| arg.to_string_lossy().into_owned());
+            if let Some(advice) = hints::instead(&error, &plain.collect::<Vec<_>>()) {
+                output::say(&advice);
+                return 2;
+            }
             // Help and version go to standard output and are no failure.
             let status = u8::try_from(error.exit_code()).unwrap_or(2);
             let _ = error.print();
@@ -66,7 +73,7 @@ where
         Ok(()) | Err(Failure::Closed) => 0,
         Err(Failure::Differs) => 1,
         Err(Failure::Lab(error)) => {
-            output::say(&error.to_string());
+            output::say_error(&error);
             interrupt::status_of(&error)
         }
     }

@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use sojourn_report::csv_cell;
-use sojourn_scenario::printable;
+use sojourn_scenario::document::{Excerpt, read_text};
+use sojourn_scenario::{LabError, printable};
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 /// Writes a text for readers to standard output, all of it.
 pub(crate) fn emit(text: &str) -> Result<(), Failure> {
@@ -21,6 +23,24 @@ pub(crate) fn emit_data(text: &str) -> Result<(), Failure> {
 /// Says something on standard error, on a line of its own.
 pub(crate) fn say(text: &str) {
     eprintln!("sojourn: {}", printable(text));
+}
+
+/// Says an error on standard error: a line for programs, and below it the line of the file that is wrong, for people.
+pub(crate) fn say_error(error: &LabError) {
+    say(&error.to_string());
+    let file = error.file();
+    // Other files than TOML have lines of their own form, and may be long.
+    if !file.ends_with(".toml") {
+        return;
+    }
+    let text = read_text(Path::new(file)).unwrap_or_default();
+    let Some(excerpt) = Excerpt::of(error, &text) else {
+        return;
+    };
+    let label = error
+        .meant()
+        .map_or_else(String::new, |name| format!("did you mean {name:?}?"));
+    eprint!("{}", printable(&excerpt.lines(file, &label)));
 }
 
 fn write(text: &str) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 /// Names that the field uses for a part of an entry here, or for an entry that does not run alone, and where to look. The names are
 /// in lower case, without signs between words. Another name of a whole entry is its alias.
-const ELSEWHERE: [(&[&str], &str); 11] = [
+const ELSEWHERE: &[(&[&str], &str)] = &[
     (
         &["udp"],
         "UDP is what a source sends on its own: cbr, poisson, exponential, pareto, periodic, on_off, voice, video; see sojourn list sources",
@@ -49,7 +49,43 @@ const ELSEWHERE: [(&[&str], &str); 11] = [
         "version 3 is called bbr3; see sojourn show bbr3",
     ),
     (
-        &["iperf"],
+        &["l4s", "dualq", "dualpi", "dualqcoupledaqm"],
+        "the queue of L4S is dualpi2, and prague its congestion control; see sojourn show dualpi2",
+    ),
+    (
+        &["taildrop", "dropfront", "headdrop", "noqueue"],
+        "a plain queue is called droptail; see sojourn show droptail",
+    ),
+    (
+        &["sfqcodel", "codelfq"],
+        "CoDel with fair queueing is called fq_codel; see sojourn show fq_codel",
+    ),
+    (
+        &["ared", "adaptivered", "nlred", "fengred"],
+        "it is a dialect of red: red dialect=ared, dialect=feng or dialect=nlred; see sojourn show red",
+    ),
+    (
+        &["netem", "loss", "impairment"],
+        "a link loses, delays, repeats or reorders packets with [[impairments]]; a queue does not",
+    ),
+    (
+        &["file", "transfer", "download"],
+        "a transfer is TCP by its congestion control with bytes, such as 'cubic bytes=10MB'; see sojourn show cubic",
+    ),
+    (
+        &["http", "https", "browser"],
+        "pages are the flow web, single requests request_response; see sojourn show web",
+    ),
+    (
+        &["voip", "call"],
+        "a voice call is 'rtp source=(voice)', or the source voice alone; see sojourn show rtp",
+    ),
+    (
+        &["ping", "icmp"],
+        "requests and responses over UDP are the flow udp_rr; see sojourn show udp_rr",
+    ),
+    (
+        &["iperf", "iperf3"],
         "it is the source bulk, which TCP sends unless told otherwise; see sojourn show bulk",
     ),
     (
@@ -84,8 +120,8 @@ mod tests {
     #[test]
     fn every_place_exists_and_no_entry_is_said_to_be_elsewhere() {
         for (names, place) in ELSEWHERE {
-            for name in names {
-                assert_eq!(elsewhere(name), Some(place));
+            for name in *names {
+                assert_eq!(elsewhere(name), Some(*place));
                 assert!(!is_entry(name), "{name} is an entry");
             }
             let shown = place.split("sojourn show ").skip(1);

@@ -5,15 +5,16 @@
 //! ```text
 //! lab.toml:12: topology.rat: unknown key, did you mean "rate"? (allowed: kind, rate, rtt)
 //! lab.toml:13: topology.rate: "10" is not a rate: a rate needs a unit, such as 10Mbps
-//! --queue 'codell': unknown queue discipline "codell", did you mean "codel"? (disciplines: droptail, codel, ...)
+//! --queue 'codell': unknown queue discipline "codell", did you mean "codel"?; see sojourn list queues
 //! ```
 
 use std::fmt;
 use std::sync::Arc;
 
 use sojourn_queue::registry;
-use sojourn_units::{ParamError, SpecError, Specs, UnitError};
+use sojourn_units::{ParamError, SpecError, Specs, UnitError, nearest};
 
+use crate::elsewhere::elsewhere;
 use crate::plain::printable;
 
 /// Shorthand for what this crate returns.
@@ -99,6 +100,9 @@ impl LabError {
 
     /// An error of reading or writing a file or directory.
     pub fn io(path: &std::path::Path, doing: &str, error: &std::io::Error) -> LabError {
+        if error.kind() == std::io::ErrorKind::NotFound && doing.starts_with("read") {
+            return LabError::no_file(path);
+        }
         let remedy = match error.kind() {
             std::io::ErrorKind::NotFound => "check the path",
             std::io::ErrorKind::PermissionDenied => "check who may read and write there",
@@ -115,6 +119,36 @@ impl LabError {
         LabError::new(LabErrorKind::Io, format!("cannot {doing}: {error}"))
             .in_file(&path.display().to_string())
             .remedy(remedy)
+    }
+
+    /// The error for a file that does not exist, with the nearest name of those beside it.
+    fn no_file(path: &std::path::Path) -> LabError {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => std::path::Path::new("."),
+        };
+        let error = |problem: &str| {
+            LabError::new(LabErrorKind::Io, problem).in_file(&path.display().to_string())
+        };
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            let problem = format!("there is no directory {}", folder.display());
+            return error(&problem).remedy("check the path");
+        };
+        let mut names: Vec<String> = entries
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        let given = path.file_name().map(|name| name.to_string_lossy());
+        let near = given.and_then(|given| nearest(&given, names.iter().map(String::as_str)));
+        let near = near.map(|name| path.with_file_name(name).display().to_string());
+        let remedy = match path.extension().is_some_and(|ending| ending == "toml") {
+            true if near.is_none() => {
+                "check the path, or write a study to start from: sojourn init"
+            }
+            _ => "check the path",
+        };
+        error("there is no such file").nearest(near).remedy(remedy)
     }
 
     /// Names the file.
@@ -221,6 +255,11 @@ impl LabError {
         self.0.nearest.as_deref()
     }
 
+    /// The text in quotes that the problem is about, such as `rat` in `unknown parameter "rat"`.
+    pub(crate) fn quoted(&self) -> Option<&str> {
+        self.0.problem.split('"').nth(1)
+    }
+
     /// The exit status of a command that ends with this error: 2 for what a user can mend, 130 for an interrupt, 101 for a
     /// bug of Sojourn.
     pub fn exit_status(&self) -> u8 {
@@ -319,12 +358,24 @@ impl LabError {
                 given,
                 nearest,
                 known,
-            } => LabError::new(
-                LabErrorKind::UnknownName,
-                format!("unknown queue discipline {given:?}"),
-            )
-            .nearest(*nearest)
-            .allowed("disciplines", known.join(", ")),
+            } => {
+                let error = LabError::new(
+                    LabErrorKind::UnknownName,
+                    format!("unknown queue discipline {given:?}"),
+                );
+                let each: Vec<&str> = given.split(',').collect();
+                if each.len() > 1 && each.iter().all(|name| known.contains(name)) {
+                    return error.remedy(format!(
+                        "name one queue here; to compare several, repeat the option: --queue {}, \
+                         or make it a factor of a study",
+                        each.join(" --queue ")
+                    ));
+                }
+                match elsewhere(given) {
+                    Some(place) => error.remedy(place),
+                    None => error.nearest(*nearest).remedy("see sojourn list queues"),
+                }
+            }
             registry::SpecError::Param { discipline, error } => {
                 let reason = LabError::from_param(error);
                 let problem = match error {
@@ -383,7 +434,10 @@ impl LabError {
         if let Some(name) = &parts.nearest {
             write!(f, ", did you mean {name:?}?")?;
         }
-        if let Some((heading, names)) = &parts.allowed {
+        if let Some((heading, names)) = &parts.allowed
+            && let Some(names) =
+                shortened(names, parts.nearest.is_some() || !parts.remedy.is_empty())
+        {
             write!(f, " ({heading}: {names})")?;
         }
         if !parts.remedy.is_empty() {
@@ -394,6 +448,23 @@ impl LabError {
 }
 
 impl std::error::Error for LabError {}
+
+/// Names of a list that are printed where the message has advice, and where it has none.
+const NAMES_BESIDE_ADVICE: usize = 12;
+const NAMES_ALONE: usize = 24;
+
+/// A list that does not bury the advice: a long one is left out where there is any, and is cut elsewhere.
+fn shortened(names: &str, has_advice: bool) -> Option<String> {
+    let all: Vec<&str> = names.split(", ").collect();
+    match has_advice {
+        true => (all.len() <= NAMES_BESIDE_ADVICE).then(|| names.to_owned()),
+        false if all.len() <= NAMES_ALONE => Some(names.to_owned()),
+        false => {
+            let (first, others) = all.split_at(NAMES_BESIDE_ADVICE);
+            Some(format!("{} and {} more", first.join(", "), others.len()))
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -413,6 +484,22 @@ mod tests {
             "lab.toml:12: topology.rat: unknown key, did you mean \"rate\"? (allowed: rate, rtt); remove it"
         );
         assert_eq!((error.line(), error.exit_status()), (Some(12), 2));
+    }
+
+    #[test]
+    fn a_long_list_is_left_out_beside_advice_and_cut_elsewhere() {
+        let names: Vec<String> = (1..=30).map(|number| format!("n{number}")).collect();
+        let error =
+            LabError::new(LabErrorKind::UnknownName, "no").allowed("names", names.join(", "));
+        assert_eq!(
+            error.clone().nearest(Some("n1")).to_string(),
+            "no, did you mean \"n1\"?"
+        );
+        assert_eq!(error.clone().remedy("do").to_string(), "no; do");
+        assert_eq!(
+            error.to_string(),
+            "no (names: n1, n2, n3, n4, n5, n6, n7, n8, n9, n10, n11, n12 and 18 more)"
+        );
     }
 
     #[test]

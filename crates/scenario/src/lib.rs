@@ -8,6 +8,7 @@ pub mod dialect;
 pub mod document;
 mod elsewhere;
 pub mod error;
+mod keys;
 pub mod model;
 pub mod oneline;
 pub mod opportunities;

@@ -136,8 +136,7 @@ fn unknown(given: &str) -> LabError {
         given,
         names.iter().map(String::as_str),
     ))
-    .allowed("studies", names.join(", "))
-    .remedy("or name a file, such as study.toml")
+    .remedy("see sojourn list studies, or name a file, such as study.toml")
 }
 
 #[cfg(test)]

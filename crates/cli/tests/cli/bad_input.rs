@@ -42,39 +42,15 @@ fn said_to(line: &str) -> String {
     said
 }
 
-/// The names of all queue disciplines, as messages list them.
-fn queues() -> String {
-    sojourn_queue::registry::names().join(", ")
-}
-
-fn kinds() -> String {
-    let kinds = sojourn_traffic::flow::flow_kinds();
-    let names: Vec<_> = kinds.iter().map(|kind| kind.name).collect();
-    names.join(", ")
-}
-
-/// The folders of `studies/`.
-fn studies() -> String {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
-    let folders = std::fs::read_dir(root).unwrap();
-    let mut names: Vec<_> = folders
-        .map(|folder| folder.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names.join(", ")
-}
-
 #[test]
-fn unknown_keys_name_the_nearest_and_all() {
+fn unknown_keys_name_the_nearest_and_few_others() {
     assert_eq!(
         said("rate = \"5Mbps\"", "rat = \"5Mbps\""),
         format!("case.toml:9: topology.rat: unknown key, did you mean \"rate\"? {TOPOLOGY}")
     );
     assert_eq!(
         said("[topology]", "[topologie]"),
-        "case.toml:8: topologie: unknown key, did you mean \"topology\"? (allowed: schema_version, name, title, \
-         description, dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, opportunities, changes, series, limits, study, experiment, table, \
-         figure)"
+        "case.toml:8: topologie: unknown key, did you mean \"topology\"?"
     );
     let codel = sojourn_queue::registry::find("codel").expect("in the catalogue");
     let parameters: Vec<&str> = codel.params.iter().map(|info| info.name).collect();
@@ -86,8 +62,10 @@ fn unknown_keys_name_the_nearest_and_all() {
         )
     );
     let flow = said("2*reno", "2*reno windw=10kB");
-    let start = "case.toml:2: flows[0].windw: unknown key, did you mean \"window\"? (allowed: count, label, direction, ";
-    assert!(flow.starts_with(start), "{flow}");
+    assert_eq!(
+        flow,
+        "case.toml:2: flows[0].windw: unknown key, did you mean \"window\"?"
+    );
 }
 
 #[test]
@@ -164,17 +142,11 @@ fn negative_absurd_and_zero_values_are_out_of_range() {
 fn unknown_algorithms_and_dialects_name_those_there_are() {
     assert_eq!(
         said("\"codel\"", "\"codle\""),
-        format!(
-            "case.toml:11: topology.queue: unknown queue discipline \"codle\", did you mean \"codel\"? (disciplines: {})",
-            queues()
-        )
+        "case.toml:11: topology.queue: unknown queue discipline \"codle\", did you mean \"codel\"?; see sojourn list queues"
     );
     assert_eq!(
         said("2*reno", "2*renoo"),
-        format!(
-            "case.toml:2: flows[0]: unknown kind of flow \"renoo\", did you mean \"reno\"? (kinds: {})",
-            kinds()
-        )
+        "case.toml:2: flows[0]: unknown kind of flow \"renoo\", did you mean \"reno\"?; see sojourn list flows"
     );
     assert_eq!(
         said("\"codel\"", "\"codel dialect=ns4\""),
@@ -238,7 +210,7 @@ fn graphs_in_pieces_and_destinations_out_of_reach_are_refused() {
 fn files_that_cannot_be_read_are_named() {
     assert_eq!(
         said_to("run nowhere.toml"),
-        "nowhere.toml: cannot read the file: No such file or directory (os error 2); check the path"
+        "nowhere.toml: there is no such file; check the path, or write a study to start from: sojourn init"
     );
     assert_eq!(
         said_to("run ."),
@@ -246,7 +218,7 @@ fn files_that_cannot_be_read_are_named() {
     );
     assert_eq!(
         said_to("replay nowhere.csv --queue codel --rate 1Mbps"),
-        "nowhere.csv: cannot read the arrivals: No such file or directory (os error 2); check the path"
+        "nowhere.csv: there is no such file; check the path"
     );
 }
 
@@ -329,11 +301,9 @@ fn arguments_are_their_own_place() {
         ),
         (
             "study codel-drr-bandwith-mtu",
-            format!(
-                "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"? (studies: {}); or \
-                 name a file, such as study.toml",
-                studies()
-            ),
+            "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"?; see sojourn list studies, \
+             or name a file, such as study.toml"
+                .to_owned(),
         ),
         (
             "study small.toml --only rate",
@@ -358,14 +328,12 @@ fn arguments_are_their_own_place() {
         ),
         (
             "dumbbell --queue codell --flow reno",
-            format!(
-                "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"? (disciplines: {})",
-                queues()
-            ),
+            "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"?; see sojourn list queues"
+                .to_owned(),
         ),
         (
             "dumbbell --flow sine",
-            format!("--flow sine: unknown kind of flow \"sine\" (kinds: {})", kinds()),
+            "--flow sine: unknown kind of flow \"sine\"; see sojourn list flows".to_owned(),
         ),
         (
             "show codle",

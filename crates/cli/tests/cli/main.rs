@@ -5,6 +5,7 @@ mod commands;
 #[cfg(unix)]
 mod interrupts;
 mod limits;
+mod mistakes;
 mod results;
 mod support;
 mod theory;

@@ -108,7 +108,8 @@ impl Place {
         out
     }
 
-    /// What the command says when it refuses: one line, exit status 2, and nothing on standard output.
+    /// What the command says when it refuses: one line, exit status 2, and nothing on standard output. Below it may stand the line of a
+    /// file.
     pub(crate) fn refused(&self, mut command: Command) -> String {
         let output = command.output().unwrap();
         let (out, err) = (
@@ -117,8 +118,12 @@ impl Place {
         );
         assert_eq!(output.status.code(), Some(2), "{out}{err}");
         assert_eq!(out, "");
-        assert_eq!(err.lines().count(), 1, "{err}");
-        err.strip_prefix("sojourn: ").unwrap().trim_end().to_owned()
+        let mut lines = err.lines();
+        let said = lines.next().and_then(|line| line.strip_prefix("sojourn: "));
+        let source =
+            |line: &str| line.contains("--> ") || line.contains(" | ") || line.ends_with(" |");
+        assert!(lines.all(source), "{err}");
+        said.unwrap().trim_end().to_owned()
     }
 
     /// Every file below a directory but those that tell when and where: name and content, in order.

@@ -6,6 +6,7 @@ use super::directions::{is_quantity, split, there, way_back};
 use super::path::{Step, are_specs, labelled};
 use super::tree::{Entry, Node, Table, Value, scalar};
 use crate::error::{LabError, LabErrorKind, Place, Result};
+use crate::keys;
 
 /// A table of a document, with its path.
 #[derive(Clone, Debug)]
@@ -144,10 +145,14 @@ impl<'a> TableRef<'a> {
             .find(|entry| !allowed.contains(&entry.key.as_str()));
         match unknown {
             None => Ok(()),
-            Some(entry) => Err(self
-                .error_at(entry, LabErrorKind::UnknownKey, "unknown key")
-                .nearest(nearest(&entry.key, allowed.iter().copied()))
-                .allowed("allowed", allowed.join(", "))),
+            Some(entry) => {
+                let near = nearest(&entry.key, allowed.iter().copied());
+                let meant = keys::meant(&self.path, &entry.key, allowed);
+                Err(self
+                    .error_at(entry, LabErrorKind::UnknownKey, "unknown key")
+                    .nearest(meant.or(near.map(str::to_owned)))
+                    .allowed("allowed", allowed.join(", ")))
+            }
         }
     }
 

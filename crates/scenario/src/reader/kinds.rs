@@ -180,7 +180,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
 /// Whether there is a kind of flow of that name.
 ///
 /// # Errors
-/// When there is none; the error names the nearest and all others.
+/// When there is none; the error names the nearest, or where to look.
 pub fn known_flow_kind(name: &str) -> Result<()> {
     let kinds = flow::flow_kinds();
     if kinds.iter().any(|kind| kind.is_called(name)) || sources::find(name).is_some() {
@@ -194,9 +194,18 @@ pub fn known_flow_kind(name: &str) -> Result<()> {
     if let Some(place) = elsewhere(name) {
         return Err(error.remedy(place));
     }
+    if sojourn_queue::registry::find(name).is_ok() {
+        return Err(error.remedy(format!(
+            "it is a queue: write topology.queue = \"{name}\", or --queue {name}"
+        )));
+    }
+    // As people write them: "tcp cubic" and "tcp-cubic" are cubic.
+    let plain = name
+        .strip_prefix("tcp")
+        .map_or(name, |rest| rest.trim_start_matches(['-', '_', '/']));
     Err(error
-        .nearest(nearest(name, names()))
-        .allowed("kinds", names().collect::<Vec<_>>().join(", ")))
+        .nearest(nearest(name, names()).or_else(|| nearest(plain, names())))
+        .remedy("see sojourn list flows"))
 }
 
 /// Whether a flow of that kind can be sent to a multicast group: it hears nothing back, or hears all members.

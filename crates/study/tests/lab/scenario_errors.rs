@@ -56,7 +56,7 @@ fn unknown_keys_name_the_nearest() {
             r#"flows = ["reno"]
 [topolgy]
 "#,
-            r#"lab.toml:2: topolgy: unknown key, did you mean "topology"? (allowed: schema_version, name, title, description, dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, opportunities, changes, series, limits)"#,
+            r#"lab.toml:2: topolgy: unknown key, did you mean "topology"?"#,
         ),
         (
             r#"flows = ["reno"]
@@ -80,7 +80,7 @@ queue = "drr each=(codel targt=5ms)""#,
             r#"[[flows]]
 kind = "reno"
 cuont = 2"#,
-            r#"lab.toml:3: flows[0].cuont: unknown key, did you mean "count"? (allowed: count, label, direction, from, to, start, stagger, stop, dscp, rtt, [...])"#,
+            r#"lab.toml:3: flows[0].cuont: unknown key, did you mean "count"?"#,
         ),
     ]);
 }
@@ -311,7 +311,7 @@ kind = "dumbell""#,
             r#"flows = ["reno"]
 [topology]
 queue = "codell""#,
-            r#"lab.toml:3: topology.queue: unknown queue discipline "codell", did you mean "codel"? (disciplines: [...])"#,
+            r#"lab.toml:3: topology.queue: unknown queue discipline "codell", did you mean "codel"?; see sojourn list queues"#,
         ),
         (
             r#"flows = ["reno"]
@@ -339,7 +339,7 @@ ties = "brith""#,
         ),
         (
             r#"flows = ["rino"]"#,
-            r#"lab.toml:1: flows[0]: unknown kind of flow "rino", did you mean "reno"? (kinds: [...])"#,
+            r#"lab.toml:1: flows[0]: unknown kind of flow "rino", did you mean "reno"?; see sojourn list flows"#,
         ),
         (
             r#"[[flows]]
@@ -419,7 +419,7 @@ name = "codel""#,
         ),
         (
             r#"flows = ["reno 2Mbps"]"#,
-            r#"lab.toml:1: flows[0].rate: unknown key (allowed: [...]); a transfer is as fast as its window allows; for what is written at a rate say source=(cbr rate=2Mbps)"#,
+            r#"lab.toml:1: flows[0].rate: unknown key; a transfer is as fast as its window allows; for what is written at a rate say source=(cbr rate=2Mbps)"#,
         ),
         (
             r#"flows = ["reno"]
@@ -832,7 +832,7 @@ gaps = "0,0""#,
 [[opportunities]]
 link = "left-right"
 file = "no-such.down""#,
-            "lab.toml:4: opportunities[0].file: no-such.down: cannot read the file: [...]; check the path",
+            "lab.toml:4: opportunities[0].file: no-such.down: there is no such file; check the path",
         ),
         (
             r#"flows = ["reno"]

@@ -236,8 +236,7 @@ fn mistakes_in_experiments_are_told_with_what_there_is() {
     );
     assert_eq!(
         error("[studdy]\ntitle = \"x\"\n"),
-        "study.toml:1: studdy: unknown key, did you mean \"study\"? (allowed: schema_version, name, title, description, \
-         dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, opportunities, changes, series, limits, study, experiment, table, figure)"
+        "study.toml:1: studdy: unknown key, did you mean \"study\"?"
     );
 }
 
@@ -406,7 +405,7 @@ fn a_table_or_figure_of_a_wrong_link_is_told_with_the_nearest_name_and_where_it_
 fn published_values_that_are_not_there_are_told() {
     let text = error("flows = [\"reno dialect=ns2\"]\n[study]\npublished = \"nowhere.csv\"\n");
     assert!(
-        text.starts_with("study.toml:3: study.published: nowhere.csv: cannot read the file: "),
+        text.starts_with("study.toml:3: study.published: nowhere.csv: there is no such file"),
         "{text}"
     );
 }
