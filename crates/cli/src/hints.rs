@@ -39,6 +39,7 @@ pub(crate) fn instead(error: &Error, args: &[String]) -> Option<String> {
             positional(wrong)
         }
         (ErrorKind::InvalidSubcommand, Some((command, rest))) => subcommand(command, rest),
+        (ErrorKind::InvalidValue, _) => value(error, wrong),
         _ => None,
     }
 }
@@ -79,6 +80,34 @@ fn is_a(name: &str, family: Family) -> bool {
     entries().iter().any(|entry| {
         entry.family == family && (entry.name == name || entry.aliases.contains(&name))
     })
+}
+
+/// What an argument of a few words may be instead.
+fn value(error: &Error, argument: &str) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(texts)) if kind == ContextKind::ValidValue => {
+            (!texts.is_empty()).then(|| texts.join(", "))
+        }
+        _ => None,
+    };
+    let (given, allowed) = (
+        text(ContextKind::InvalidValue)?,
+        text(ContextKind::ValidValue)?,
+    );
+    if given.is_empty() {
+        return None;
+    }
+    let name = argument.split(' ').next().unwrap_or(argument);
+    let place = match name.starts_with('-') {
+        true => format!("{name} {}", shell_word(&given)),
+        false => shell_word(&given).into_owned(),
+    };
+    let near = sojourn_units::nearest(&given, allowed.split(", "));
+    let near = near.map_or_else(String::new, |near| format!(", did you mean {near:?}?"));
+    Some(format!(
+        "{place}: {given:?} is not allowed here{near} (allowed: {allowed})"
+    ))
 }
 
 /// What a command that does not exist was probably meant as.
@@ -137,7 +166,7 @@ mod tests {
 
     #[test]
     fn arguments_that_do_not_fit_are_answered_with_a_command_to_copy() {
-        let cases: [(&[&str], &str); 7] = [
+        let cases: [(&[&str], &str); 9] = [
             (
                 &["dumbbell", "--queue", "codel target=9ms"],
                 "dumbbell: no flow is given; say what runs, such as: sojourn dumbbell --queue 'codel target=9ms' --flow '4*cubic'",
@@ -161,6 +190,15 @@ mod tests {
             (
                 &["compare", "codel", "pie"],
                 "there is no command \"compare\", did you mean: sojourn dumbbell --queue codel --queue pie --flow '4*cubic'",
+            ),
+            (
+                &["dumbbell", "--flow", "reno", "--format", "yaml"],
+                "--format yaml: \"yaml\" is not allowed here (allowed: table, json, csv)",
+            ),
+            (
+                &["list", "metrcs"],
+                "metrcs: \"metrcs\" is not allowed here, did you mean \"metrics\"? (allowed: queues, flows, sources, \
+                 congestion, topologies, metrics, figures, studies)",
             ),
             (
                 &["lab.toml"],

@@ -12,6 +12,7 @@ mod topologies;
 
 pub use item::{Family, Item};
 
+use sojourn_results::metrics::nearest_of;
 use sojourn_scenario::catalogue::elsewhere;
 use sojourn_scenario::{LabError, LabErrorKind};
 
@@ -85,7 +86,9 @@ fn unknown(of: Option<&Family>, plain: &str, all: &[Item]) -> LabError {
         return LabError::new(LabErrorKind::UnknownName, problem).remedy(place);
     }
     let names = all.iter().flat_map(Item::names);
-    let nearest = sojourn_units::nearest(plain, names).map(str::to_owned);
+    let nearest = sojourn_units::nearest(plain, names)
+        .or_else(|| nearest_metric(plain, all))
+        .map(str::to_owned);
     let near = nearest.as_deref();
     let owner = near.and_then(|near| all.iter().find(|item| item.is_called(near)));
     let owner = owner.and_then(|item| FAMILIES.iter().find(|known| known.one == item.family));
@@ -99,6 +102,13 @@ fn unknown(of: Option<&Family>, plain: &str, all: &[Item]) -> LabError {
     )
     .nearest(nearest)
     .remedy(format!("see {list}"))
+}
+
+/// The metric that is meant by a name with another unit or statistic at its end, such as `mos_mean`.
+fn nearest_metric<'a>(plain: &str, all: &'a [Item]) -> Option<&'a str> {
+    let metrics = all.iter().filter(|item| item.family == metrics::FAMILY.one);
+    let names: Vec<&str> = metrics.map(|item| item.name.as_str()).collect();
+    nearest_of(plain, &names)
 }
 
 #[cfg(test)]
@@ -147,6 +157,10 @@ mod tests {
         assert_eq!(
             said("sojourn_s_p98.5"),
             "nothing is called \"sojourn_s_p98.5\", did you mean \"sojourn_s_p95\"?; see sojourn list metrics"
+        );
+        assert_eq!(
+            said("mos_mean"),
+            "nothing is called \"mos_mean\", did you mean \"mos\"?; see sojourn list metrics"
         );
         assert_eq!(
             said("xyzzyx"),

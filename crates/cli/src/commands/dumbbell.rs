@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::output::emit;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 use sojourn_run::needs::Needs;
+use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_scenario::oneline::{Dumbbell, OPTIONS, dumbbell as read_dumbbell, parameter};
 use sojourn_study::study::Study;
 use std::path::PathBuf;
@@ -130,8 +131,24 @@ impl Execute for DumbbellArgs {
     }
 }
 
+/// Refuses several queues in one option: `codel,pie`.
+fn refuse_lists(queues: &[String]) -> Result<(), LabError> {
+    let known = |name: &str| sojourn_queue::registry::find(name).is_ok();
+    let list = |text: &&String| text.contains(',') && text.split(',').all(|name| known(name.trim()));
+    let Some(list) = queues.iter().find(list) else {
+        return Ok(());
+    };
+    let each: Vec<&str> = list.split(',').map(str::trim).collect();
+    Err(
+        LabError::new(LabErrorKind::BadValue, "one option takes one queue")
+            .in_file(&format!("--queue {}", sojourn_report::shell_word(list)))
+            .remedy(format!("repeat it: --queue {}", each.join(" --queue "))),
+    )
+}
+
 fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
     let mut given = args.dumbbell.clone();
+    refuse_lists(&given.queues)?;
     if let Some(memory) = &args.make.limit_memory {
         given.sets.push(format!("limits.memory={memory}"));
     }

@@ -244,7 +244,7 @@ fn what_is_wrong_is_told_and_lenient_goes_on() {
     assert!(refused("trace analyse run.tr --table flow").contains("did you mean \"flows\""));
     assert!(refused("trace analyse run.tr --rate 0-1=1").starts_with("--rate 0-1=1: "));
     assert!(refused("trace analyse run.tr --receiver run.tr").starts_with("--receiver: "));
-    assert!(refused("trace analyse nowhere.tr").starts_with("nowhere.tr: cannot read the trace"));
+    assert!(refused("trace analyse nowhere.tr").starts_with("nowhere.tr: there is no such file"));
 }
 
 #[test]
