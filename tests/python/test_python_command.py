@@ -108,9 +108,22 @@ def test_the_formats_hold_the_same_numbers(command: Path, tmp_path: Path) -> Non
 
 
 def test_list_and_show_are_what_python_gets(command: Path, tmp_path: Path) -> None:
-    listed = json.loads(succeed([command, "list", "queues", "--format", "json"], tmp_path))
-    assert listed == sojourn.list_queues()
-    for name in ("codel", "reno", "cbr"):
+    for family in (
+        "queues",
+        "flows",
+        "sources",
+        "congestion",
+        "topologies",
+        "metrics",
+        "figures",
+        "studies",
+    ):
+        listed = json.loads(succeed([command, "list", family, "--format", "json"], tmp_path))
+        ours = getattr(sojourn, f"list_{family}")()
+        assert [(entry["name"], entry["aliases"]) for entry in listed] == [
+            (row["name"], row["aliases"]) for row in ours
+        ]
+    for name in ("codel", "reno", "cbr", "rrul", "sojourn_s_mean"):
         shown = json.loads(succeed([command, "show", name, "--format", "json"], tmp_path))
         assert shown == sojourn.show(name)
     assert json.loads(succeed([command, "schema"], tmp_path)) == sojourn.schema()
