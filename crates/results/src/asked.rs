@@ -7,7 +7,7 @@ use sojourn_scenario::words::{BOTTLENECK, OVER, QUEUES, RUN, WORDS};
 use sojourn_units::nearest;
 
 use crate::metrics::{
-    Level, Metric, POOLED, Subject, Unit, find, is_series, metrics, nearest_of, of_level,
+    Level, Metric, Need, POOLED, Subject, Unit, find, is_series, metrics, nearest_of, of_level,
 };
 use crate::outcome::RunOutcome;
 
@@ -60,6 +60,19 @@ pub struct Names {
     pub receivers: Vec<String>,
     /// The link directions that `bottleneck` means; `None` for those that each outcome calls so.
     pub measured: Option<Vec<String>>,
+    /// What the flows of each label have, where it is known before a run; empty where it is not.
+    pub has: Vec<Has>,
+}
+
+/// What the flows of a label have in one direction.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Has {
+    /// The label.
+    pub label: String,
+    /// In the direction under study.
+    pub forward: bool,
+    /// What some metrics need.
+    pub needs: Vec<Need>,
 }
 
 impl Names {
@@ -70,6 +83,7 @@ impl Names {
         flows: Vec::new(),
         receivers: Vec::new(),
         measured: None,
+        has: Vec::new(),
     };
 
     /// The names of an outcome.
@@ -105,6 +119,7 @@ pub struct JoinedNames {
     names: Names,
     /// The names that are in each of the lists.
     known: [BTreeSet<String>; 4],
+    has: BTreeSet<Has>,
 }
 
 impl JoinedNames {
@@ -120,11 +135,15 @@ impl JoinedNames {
         for ((all, new), known) in lists.into_iter().zip(&mut self.known) {
             all.extend(new.into_iter().filter(|name| known.insert(name.clone())));
         }
+        self.has.extend(other.has);
     }
 
     /// All of them.
     pub fn into_names(self) -> Names {
-        self.names
+        Names {
+            has: self.has.into_iter().collect(),
+            ..self.names
+        }
     }
 }
 
@@ -148,7 +167,7 @@ impl Asked {
     /// the bottleneck, the forward flows or the run. `goodput_bps_sum of reno over cubic` is that of reno divided by that of cubic.
     ///
     /// # Errors
-    /// When there is no such metric, or it cannot be of that.
+    /// When there is no such metric, it cannot be of that, or no flow there can ever have it.
     pub fn parse(text: &str, default: Option<&str>, names: &Names) -> Result<Asked> {
         let (text, over) = match text.split_once(OVER) {
             Some((text, over)) => (text, Some(over.trim())),
@@ -168,6 +187,9 @@ impl Asked {
             (Some(of), _) => names.resolve(metric, of)?,
         };
         let over = over.map(|over| names.resolve(metric, over)).transpose()?;
+        for of in std::iter::once(&of).chain(&over) {
+            names.refuse_impossible(metric, of)?;
+        }
         Ok(Asked {
             metric,
             pooled,
@@ -386,6 +408,39 @@ impl Names {
         }
     }
 
+    /// Refuses a metric that none of the flows that it is of can have in any run.
+    fn refuse_impossible(&self, metric: &Metric, of: &Of) -> Result<()> {
+        let Some(need) = metric.need() else {
+            return Ok(());
+        };
+        let label = |name: &str| self.has.iter().any(|has| has.label == name);
+        let (is_of, who): (&dyn Fn(&Has) -> bool, String) = match of {
+            Of::Forward => (&|has| has.forward, "no forward flow is one".to_owned()),
+            Of::Reverse => (&|has| !has.forward, "no reverse flow is one".to_owned()),
+            Of::All => (&|_| true, "no flow is one".to_owned()),
+            Of::Flows(name) if label(name) => (
+                &|has| has.label == *name,
+                format!("{name:?} is of another kind"),
+            ),
+            _ => return Ok(()),
+        };
+        let own = || self.has.iter().filter(|has| is_of(has));
+        let can = |has: &&Has| has.needs.contains(&need);
+        if self.has.is_empty() || own().any(|has| can(&has)) {
+            return Ok(());
+        }
+        let problem = format!(
+            "{} is a metric of {} flows, and {who}",
+            metric.name,
+            need.kinds()
+        );
+        let remedy = match self.has.iter().find(can) {
+            Some(other) => format!("write \"{} of {}\"", metric.name, other.label),
+            None => need.instead().to_owned(),
+        };
+        Err(LabError::new(LabErrorKind::Contradiction, problem).remedy(remedy))
+    }
+
     fn resolve(&self, metric: &Metric, of: &str) -> Result<Of> {
         let level = self.level(of)?;
         if kind(level) != kind(metric.level) {
@@ -475,7 +530,7 @@ mod tests {
             labels: vec!["reno".to_owned(), "cbr".to_owned()],
             flows: vec!["reno-1".to_owned(), "reno-2".to_owned(), "cbr-1".to_owned()],
             receivers: vec!["cbr at n5".to_owned(), "cbr-1 at n5".to_owned()],
-            measured: None,
+            ..Names::default()
         }
     }
 
@@ -582,6 +637,49 @@ mod tests {
             error("goodput_bps_sum of reno-2"),
             "\"reno-2\" is ambiguous: it is the label of flows and the name of a flow; give the flows a different label"
         );
+    }
+
+    #[test]
+    fn a_metric_that_no_flow_there_can_have_is_refused_with_the_right_one() {
+        let has = |label: &str, forward, needs: &[Need]| Has {
+            label: label.to_owned(),
+            forward,
+            needs: needs.to_vec(),
+        };
+        let mut known = names();
+        known.labels.push("ping".to_owned());
+        known.has = vec![
+            has("reno", true, &[]),
+            has("cbr", true, &[]),
+            has("ping", false, &[Need::Exchanges, Need::Transfers]),
+        ];
+        let parse = |text: &str| Asked::parse(text, None, &known).map(|asked| asked.of);
+        let cases = [
+            (
+                "mos",
+                "mos is a metric of rtp with source = \"voice\" flows, and no forward flow is one; write loss_ratio, delay_s_p95 or jitter_s_mean for any flow",
+            ),
+            (
+                "page_load_s_p50 of reno",
+                "page_load_s_p50 is a metric of web flows, and \"reno\" is of another kind; write completion_s for flows of given size, such as cubic with bytes = \"10MB\"",
+            ),
+            (
+                "fct_s_mean",
+                "fct_s_mean is a metric of workload, request_response, web, dash and udp_rr flows, and no forward flow is one; write \"fct_s_mean of ping\"",
+            ),
+            (
+                "latency_s_p50 of ping over reno",
+                "latency_s_p50 is a metric of udp_rr flows, and \"reno\" is of another kind; write \"latency_s_p50 of ping\"",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse(text).unwrap_err().to_string(), expected);
+        }
+        for text in ["fct_s_mean of ping", "latency_s_p99 of all", "completion_s"] {
+            assert!(parse(text).is_ok(), "{text}");
+        }
+        // Of the results of a run every metric may be asked; it has a value or not.
+        assert!(Asked::parse("mos", None, &names()).is_ok());
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod group;
 mod media;
 mod members;
 mod metric;
+mod needs;
 mod playback;
 mod queue;
 mod range;
@@ -24,6 +25,7 @@ use std::sync::LazyLock;
 use sojourn_units::nearest;
 
 pub use metric::{Measure, Metric, Statistic, of_one_size};
+pub use needs::Need;
 pub use range::Range;
 pub use terms::{Level, Subject, Unit};
 
@@ -41,6 +43,7 @@ pub fn metrics() -> &'static [Metric] {
         for (table, flows) in [
             (playback::TABLE, "dash"),
             (exchanges::TABLE, "udp_rr"),
+            (exchanges::LATENCIES, "udp_rr"),
             (media::REPORTED, "rtp"),
             (media::PLAYED, "rtp"),
         ] {

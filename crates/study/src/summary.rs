@@ -9,6 +9,7 @@ mod columns;
 mod figures;
 mod links;
 mod receivers;
+mod rows;
 mod settings;
 mod tables;
 pub(crate) mod transfers;
@@ -116,9 +117,10 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         all.tables.extend(tables::of(&wanted));
         all.records.extend(transfers::records(&wanted));
         all.records.extend(receivers::records(&wanted));
+        let metrics = wanted.asked();
         for point in results.manifest.points_of(&experiment.name) {
-            for asked in wanted.asked() {
-                let Some(estimate) = wanted.estimate(point, &asked) else {
+            for asked in &metrics {
+                let Some(estimate) = wanted.estimate(point, asked) else {
                     continue;
                 };
                 all.records.push(Record {

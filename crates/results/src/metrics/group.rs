@@ -5,6 +5,7 @@ use super::range::Range;
 use super::terms::{Level, Unit};
 use crate::outcome::FlowOutcome;
 use crate::stats::{jain_index, min_share, ratio, to_f64};
+use sojourn_units::Span;
 
 /// All of them.
 pub(super) const TABLE: &[Entry] = &[
@@ -81,6 +82,34 @@ pub(super) const TABLE: &[Entry] = &[
                 "min x / mean x",
             ),
             |flows, _| min_share(&goodputs(flows)),
+        ),
+        group(
+            named(
+                "completion_s_max",
+                "Completion time of the last",
+                Unit::LongSeconds,
+                "Time from the start of a flow until its last byte was acknowledged, of the slowest of the group's flows that ended: of transfers that start together, when all are done.",
+                "max (end − start)",
+            ),
+            |flows, _| {
+                let times = flows
+                    .iter()
+                    .filter_map(|f| Some(f.completed?.saturating_since(f.started)));
+                times.max().map(Span::as_secs_f64)
+            },
+        ),
+        group(
+            named(
+                "completed_count",
+                "Completed",
+                Unit::Count,
+                "Flows of the group that ended within the run. The others are in no completion time.",
+                "count",
+            ),
+            |flows, _| {
+                let ended = flows.iter().filter(|f| f.completed.is_some());
+                u64::try_from(ended.count()).ok().map(to_f64)
+            },
         ),
 ];
 

@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use sojourn_queue::registry;
 use sojourn_queue::{CatalogueEntry, QueuePort};
-use sojourn_results::asked::Names;
+use sojourn_results::asked::{Has, Names};
+use sojourn_results::metrics::Need;
 use sojourn_scenario::Resolved;
 use sojourn_scenario::error::{LabError, LabErrorKind};
 use sojourn_sim::topology::Role;
 use sojourn_sim::{LinkState, NetworkSpec, Opportunities, Stay};
 use sojourn_traffic::Endpoint;
+use sojourn_traffic::media::RTP;
+use sojourn_traffic::udp_rr::UDP_RR;
+use sojourn_traffic::workload;
 use sojourn_units::{Rate, Span, Time};
 
 /// A network and what a run needs to know of it.
@@ -37,6 +41,10 @@ impl Compiled {
         names.links = observed.map(|link| link.name.clone()).collect();
         for flow in &self.flows {
             names.add(&flow.label, &flow.name);
+            let has = flow.has();
+            if !names.has.contains(&has) {
+                names.has.push(has);
+            }
         }
         for flow in &self.flows {
             let group = flow.group.and_then(|group| self.groups.get(group));
@@ -140,6 +148,40 @@ pub struct FlowInfo {
     pub own: std::ops::Range<usize>,
     /// Rate of the slowest link of its path at the start.
     pub slowest: Rate,
+}
+
+impl FlowInfo {
+    /// What it has that some metrics need.
+    fn has(&self) -> Has {
+        let part = |name: &str| self.parts.iter().any(|(own, _)| *own == name);
+        let mut needs = Vec::new();
+        if let Some(kind) = workload::find(&self.kind) {
+            needs.push(Need::Transfers);
+            match kind.name {
+                "web" => needs.push(Need::Pages),
+                "dash" => needs.push(Need::Playback),
+                _ => {}
+            }
+        }
+        if self.kind == UDP_RR {
+            needs.extend([Need::Transfers, Need::Exchanges]);
+        }
+        if self.kind == RTP {
+            needs.push(Need::Media);
+            let sources = [("voice", Need::Voice), ("video", Need::Video)];
+            needs.extend(
+                sources
+                    .into_iter()
+                    .filter(|(name, _)| part(name))
+                    .map(|(_, need)| need),
+            );
+        }
+        Has {
+            label: self.label.clone(),
+            forward: self.forward,
+            needs,
+        }
+    }
 }
 
 /// A multicast group.

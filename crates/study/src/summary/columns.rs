@@ -1,6 +1,6 @@
 //! Columns that several tables have, and what is said below them.
 
-use sojourn_report::{Align, Column};
+use sojourn_report::{Align, Cell, Column};
 use sojourn_results::manifest::{FactorInfo, PointInfo};
 use sojourn_results::metrics::Unit;
 
@@ -21,6 +21,15 @@ pub(super) fn meaning(wanted: &Wanted<'_>, points: &[&PointInfo]) -> Vec<String>
     vec![format!(
         "Means over {over} replications; ± is the half width of the 95 % interval."
     )]
+}
+
+/// What a cell without a value means, where there is one.
+pub(super) fn dashes(rows: &[Vec<Cell>]) -> Option<String> {
+    let mut cells = rows.iter().flatten();
+    cells.any(|cell| matches!(cell, Cell::Empty)).then(|| {
+        "-: there is no value, such as a delay where no packet waited, or of flows that do not run there."
+            .to_owned()
+    })
 }
 
 pub(super) fn text_column(key: &str, title: &str) -> Column {

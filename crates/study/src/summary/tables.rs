@@ -9,7 +9,8 @@ use sojourn_results::metrics::Unit;
 use sojourn_results::specs::{Published, TableSpec, id};
 use sojourn_results::stats::{Estimate, significant};
 
-use super::columns::{factor_column, meaning, number_column, text_column};
+use super::columns::{dashes, factor_column, meaning, number_column, text_column};
+use super::rows::definitions;
 use super::wanted::{Record, Wanted};
 use super::{links, receivers, transfers};
 
@@ -60,6 +61,7 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
     }
     let mut rows = Vec::new();
     let all = wanted.default_metrics();
+    let mut shown = Vec::new();
     for asked in &all {
         let title = match asked.unit().shown() {
             "" => asked.title(),
@@ -69,6 +71,10 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
         for point in &points {
             row.push(wanted.cell(wanted.estimate(point, asked), asked));
         }
+        if row[1..].iter().all(is_empty) {
+            continue;
+        }
+        shown.push(asked.name());
         for (a, b) in &pairs {
             row.push(wanted.cell(wanted.difference(a, b, asked), asked));
         }
@@ -79,6 +85,9 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
         footnotes.push("Differences are taken replication by replication.".to_owned());
     }
     footnotes.extend(links::line(wanted, &points, &all));
+    footnotes.extend(wanted.rows().notes(&points));
+    footnotes.extend(definitions(&shown));
+    footnotes.extend(dashes(&rows));
     Table {
         id: id(&[&wanted.experiment.name, "comparison"]),
         title: wanted.experiment.title.clone(),
@@ -92,7 +101,12 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
 /// A row per point, a column per metric.
 fn point_by_point(wanted: &Wanted<'_>) -> Table {
     let points = wanted.points();
-    let asked = wanted.brief_metrics();
+    let mut asked = wanted.brief_metrics();
+    // A column says something of one point at least.
+    asked.retain(|asked| {
+        let mut points = points.iter();
+        points.any(|point| wanted.estimate(point, asked).is_some())
+    });
     let mut columns: Vec<Column> = wanted
         .experiment
         .factors
@@ -100,7 +114,7 @@ fn point_by_point(wanted: &Wanted<'_>) -> Table {
         .map(factor_column)
         .collect();
     columns.extend(asked.iter().map(|asked| metric_column(asked, "")));
-    let rows = points.iter().map(|point| {
+    let rows = points.iter().map(|point| -> Vec<Cell> {
         let levels = wanted
             .levels(point)
             .into_iter()
@@ -110,13 +124,15 @@ fn point_by_point(wanted: &Wanted<'_>) -> Table {
             .map(|asked| wanted.cell(wanted.estimate(point, asked), asked));
         levels.chain(values).collect()
     });
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    let footnotes = notes(wanted, &points, &asked, &rows);
     Table {
         id: id(&[&wanted.experiment.name, "points"]),
         title: wanted.experiment.title.clone(),
         caption: String::new(),
         columns,
-        rows: rows.collect(),
-        footnotes: remarks(wanted, &points, &asked),
+        rows,
+        footnotes,
     }
 }
 
@@ -125,6 +141,24 @@ fn remarks(wanted: &Wanted<'_>, points: &[&PointInfo], asked: &[Asked]) -> Vec<S
     let mut remarks = meaning(wanted, points);
     remarks.extend(links::line(wanted, points, asked));
     remarks
+}
+
+/// What has to be known of a table of some metrics, below it.
+fn notes(
+    wanted: &Wanted<'_>,
+    points: &[&PointInfo],
+    asked: &[Asked],
+    rows: &[Vec<Cell>],
+) -> Vec<String> {
+    let names: Vec<String> = asked.iter().map(Asked::name).collect();
+    let mut notes = remarks(wanted, points, asked);
+    notes.extend(definitions(&names));
+    notes.extend(dashes(rows));
+    notes
+}
+
+fn is_empty(cell: &Cell) -> bool {
+    matches!(cell, Cell::Empty)
 }
 
 /// The comparisons of an experiment that have something to compare.
@@ -290,7 +324,7 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
         exact.end_row();
         body.push(row);
     }
-    let mut footnotes = remarks(wanted, &points, &asked);
+    let mut footnotes = notes(wanted, &points, &asked, &body);
     footnotes.extend(published.footnotes());
     footnotes.extend(exact.footnotes(spec.exact));
     Table {

@@ -29,6 +29,8 @@ const BINS: [(u64, &str); 6] = [
 struct Bin<'a> {
     label: &'a str,
     name: &'static str,
+    /// They are requests of `udp_rr`, which have a latency.
+    probes: bool,
     runs: Vec<Vec<&'a TransferOutcome>>,
 }
 
@@ -76,6 +78,8 @@ fn bins<'a>(wanted: &Wanted<'a>, point: &PointInfo) -> Vec<Bin<'a>> {
     }
     let mut all = Vec::new();
     for label in labels {
+        let mut flows = runs.iter().flat_map(|run| &run.flows);
+        let probes = flows.any(|flow| flow.label == label && flow.exchanges.is_some());
         let mut low = 0;
         for (high, name) in BINS {
             let fits = |transfer: &&TransferOutcome| {
@@ -91,6 +95,7 @@ fn bins<'a>(wanted: &Wanted<'a>, point: &PointInfo) -> Vec<Bin<'a>> {
             let bin = Bin {
                 label,
                 name,
+                probes,
                 runs: runs.iter().map(of_run).collect(),
             };
             if bin.count() > 0 {
@@ -115,7 +120,7 @@ pub(crate) fn table(wanted: &Wanted<'_>) -> Option<Table> {
     }
     let mut rows = Vec::new();
     for point in wanted.points() {
-        for bin in bins(wanted, point) {
+        for bin in bins(wanted, point).iter().filter(|bin| !bin.probes) {
             let levels = wanted.levels(point).into_iter();
             let mut row: Vec<Cell> = levels.map(|(_, label)| Cell::Text(label)).collect();
             row.push(Cell::Text(bin.label.to_owned()));
@@ -141,7 +146,7 @@ pub(crate) fn table(wanted: &Wanted<'_>) -> Option<Table> {
     })
 }
 
-/// Every number of that table.
+/// Every number of that table, and the same of requests of `udp_rr`.
 pub(crate) fn records(wanted: &Wanted<'_>) -> Vec<Record> {
     let mut all = Vec::new();
     for point in wanted.points() {

@@ -91,7 +91,8 @@ impl Usual<'_> {
             let what = "packets that waited";
             all.push(cdf("sojourn-cdf", "Sojourn time", "sojourn_s", what));
         }
-        let metrics = self.wanted.transfer_metrics();
+        let rows = self.wanted.rows();
+        let metrics = rows.transfer_metrics();
         if metrics.contains(&"fct_s_mean") {
             let what = "transfers that took";
             all.push(FigureSpec {
@@ -107,6 +108,12 @@ impl Usual<'_> {
         } else if !metrics.is_empty() {
             let what = "pages that took";
             all.push(cdf("page-load-cdf", "Page load time", "page_load_s", what));
+        } else if rows.has_probes() {
+            let what = "requests that took";
+            all.push(FigureSpec {
+                x_scale: AxisScale::Log,
+                ..cdf("latency-cdf", "Latency", "fct_s", what)
+            });
         }
         self.all.extend(all);
     }

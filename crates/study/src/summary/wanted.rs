@@ -9,7 +9,8 @@ use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{ExperimentInfo, PointInfo};
 use sojourn_results::metrics::Unit;
 use sojourn_results::stats::{Estimate, mean, paired_difference};
-use sojourn_traffic::workload::TransferKind;
+
+use super::rows::Rows;
 
 use crate::measured::Measured;
 
@@ -126,163 +127,36 @@ impl<'a> Wanted<'a> {
 
     /// What is shown of each of many points where a study does not say.
     pub(crate) fn brief_metrics(&self) -> Vec<Asked> {
-        let texts = [
-            "utilization_ratio",
-            "goodput_bps_sum",
-            "sojourn_s_mean",
-            "sojourn_s_p95",
-            "drop_rate_pps",
-            "loss_ratio of bottleneck",
-        ];
-        texts
-            .iter()
-            .chain(self.transfer_metrics())
-            .chain(&self.media_metrics())
-            .filter_map(|text| self.parse(text, None))
-            .collect()
+        self.parse_all(&self.rows().brief())
     }
 
-    /// What is shown of transfers where there are some and a study does not say.
-    pub(crate) fn transfer_metrics(&self) -> &'static [&'static str] {
-        let flows = || {
-            let points = self.points().into_iter();
-            let runs = points.flat_map(|point| self.results.of_point(point.point));
-            runs.flat_map(|run| &run.flows)
-        };
-        let kinds = || flows().flat_map(|flow| &flow.transfers);
-        if flows().any(|flow| flow.playback.is_some()) {
-            &[
-                "quality_bps_mean",
-                "quality_switches_count",
-                "stalls_count",
-                "stalled_ratio",
-                "startup_s",
-            ]
-        } else if kinds().any(|transfer| transfer.kind == TransferKind::Page) {
-            &["page_load_s_p50", "page_load_s_p95", "unfinished_count"]
-        } else if kinds().next().is_some() {
-            &[
-                "fct_s_mean",
-                "fct_s_p50",
-                "fct_s_p99",
-                "slowdown_p99",
-                "unfinished_count",
-            ]
-        } else {
-            &[]
-        }
+    /// What the usual tables show.
+    pub(crate) fn rows(&self) -> Rows<'a> {
+        Rows::of(self.results, self.points(), &self.measured)
     }
 
-    /// What is shown of media where there is some and a study does not say.
-    pub(crate) fn media_metrics(&self) -> Vec<&'static str> {
-        let media = || {
-            let points = self.points().into_iter();
-            let runs = points.flat_map(|point| self.results.of_point(point.point));
-            runs.flat_map(|run| &run.flows)
-                .filter_map(|flow| flow.media.as_ref())
-        };
-        let mut all = Vec::new();
-        if media().next().is_some() {
-            all.extend([
-                "reported_loss_ratio",
-                "reported_jitter_s_mean",
-                "reported_rtt_s_mean",
-                "playout_delay_s_mean",
-                "playout_loss_ratio",
-            ]);
-        }
-        if media().any(|media| media.reported.nacks > 0) {
-            all.extend(["rtx_ratio", "repaired_ratio"]);
-        }
-        if media().any(|media| media.voice.is_some()) {
-            all.push("mos");
-        }
-        if media().any(|media| media.frames) {
-            all.extend(["freezes_count", "frozen_ratio"]);
-        }
-        if media().any(|media| media.played.switches > 0) {
-            all.push("level_switches_count");
-        }
-        all
+    fn parse_all(&self, texts: &[String]) -> Vec<Asked> {
+        let texts = texts.iter();
+        texts.filter_map(|text| self.parse(text, None)).collect()
     }
 
     /// What is shown of a comparison where a study does not say.
     pub(crate) fn default_metrics(&self) -> Vec<Asked> {
-        const MOST_LABELS: usize = 6;
-        let mut texts: Vec<String> = vec!["utilization_ratio".to_owned()];
-        let labels: Vec<&String> = self.forward_labels();
-        match labels.as_slice() {
-            labels if (2..=MOST_LABELS).contains(&labels.len()) => {
-                texts.extend(
-                    labels
-                        .iter()
-                        .map(|label| format!("goodput_bps_sum of {label}")),
-                );
-            }
-            _ => texts.push("goodput_bps_sum".to_owned()),
-        }
-        for metric in [
-            "sojourn_s_mean",
-            "sojourn_s_p50",
-            "sojourn_s_p95",
-            "sojourn_s_p99",
-            "backlog_packets_mean",
-            "drop_rate_pps",
-            "loss_ratio of bottleneck",
-        ] {
-            texts.push(metric.to_owned());
-        }
-        texts.extend(
-            self.transfer_metrics()
-                .iter()
-                .map(|text| (*text).to_owned()),
-        );
-        texts.extend(self.media_metrics().iter().map(|text| (*text).to_owned()));
-        if self.any_marks() {
-            texts.push("mark_ratio".to_owned());
-        }
-        let several = |label: &&&String| {
-            let of_label = self
-                .first_flows()
-                .filter(|(own, forward)| own == *label && *forward);
-            of_label.count() > 1
-        };
-        let many: Vec<&&String> = labels.iter().filter(several).take(MOST_LABELS).collect();
-        match many.as_slice() {
-            [label] => texts.push(format!("jain_index of {label}")),
-            many => texts.extend(many.iter().map(|label| format!("jain_index of {label}"))),
-        }
-        texts
-            .iter()
-            .filter_map(|text| self.parse(text, None))
-            .collect()
+        self.parse_all(&self.rows().side_by_side())
     }
 
-    /// Label and direction of each flow of the first run.
-    pub(crate) fn first_flows(&self) -> impl Iterator<Item = (&'a String, bool)> {
+    /// The labels of the flows in the direction under study, of the first run.
+    pub(crate) fn forward_labels(&self) -> Vec<&'a String> {
         let first = self.points().first().map(|point| point.point);
         let run = first.and_then(|point| self.results.of_point(point).next());
-        run.into_iter()
-            .flat_map(|run| run.flows.iter().map(|flow| (&flow.label, flow.forward)))
-    }
-
-    pub(crate) fn forward_labels(&self) -> Vec<&'a String> {
+        let flows = run.into_iter().flat_map(|run| &run.flows);
         let mut labels: Vec<&String> = Vec::new();
-        for (label, forward) in self.first_flows() {
-            if forward && !labels.contains(&label) {
-                labels.push(label);
+        for flow in flows.filter(|flow| flow.forward) {
+            if !labels.contains(&&flow.label) {
+                labels.push(&flow.label);
             }
         }
         labels
-    }
-
-    pub(crate) fn any_marks(&self) -> bool {
-        let points = self.points();
-        let runs = points
-            .iter()
-            .flat_map(|point| self.results.of_point(point.point));
-        runs.flat_map(|run| &run.queues)
-            .any(|queue| queue.totals.marked > 0)
     }
 
     /// The value of a metric in each replication of a point.

@@ -52,4 +52,5 @@ mod traces_ns2;
 mod traces_ns3;
 mod traces_own;
 mod traces_paths;
+mod usual_tables;
 mod workloads;
