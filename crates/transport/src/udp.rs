@@ -36,7 +36,7 @@ impl UdpEcn {
 params! {
     /// UDP: datagrams as the source writes them, without congestion control.
     pub struct UdpParams {
-        /// Bytes of headers on the wire beside the payload.
+        /// Bytes of headers on the wire in addition to the payload.
         headers: Bytes = "28B", range .."1000B", source "RFC 791 (IP, 20) and RFC 768 (UDP, 8)";
         /// ECN codepoint of the datagrams. Senders do not react to marks.
         ecn: UdpEcn = "none", source "RFC 8085 section 3.1.7: not without a reaction to marks";

@@ -85,9 +85,7 @@ impl Kind {
             Kind::Flows => "One row per flow, in the order of the scenario.",
             Kind::Queues => "One row per observed queue.",
             Kind::Receivers => {
-                "One row per member of a multicast group and flow to the group. There is no file if there are none. The columns of `flows` are \
-                 those of what this member got: it is called as `cbr-1 at n5`, what was sent is what was delivered or lost, and \
-                 what was dropped are the copies on the way to it that were dropped while it was a member."
+                "One row per member of a multicast group and flow to the group. There is no file if there are none. The columns of `flows` describe what this member received. The row's name has the form `cbr-1 at n5`. Sent packets are those that were delivered or lost; dropped packets are copies on the way to this member that were dropped while it was a member."
             }
             Kind::Transfers => {
                 "One row per transfer of a workload that was requested after the warm-up. There is no file if there are none."

@@ -11,20 +11,20 @@ pub(super) static RECEIVERS: LazyLock<Columns<FlowOutcome>> = LazyLock::new(|| {
     columns! { all;
         text "of_flow" of [reception.flow] "The flow to the group.";
         text "receiver" of [reception.receiver] "The node of the member.";
-        integer "member_ps", "ps" of [reception.member] "How long it belonged to the group within the measured time.";
-        integer "passed_packets", "packets" of [reception.passed_packets] "Packets that came by the node `delay_from` of the group.";
-        wide "passed_delay_ps_sum", "ps" of [reception.passed_delay_sum] "Sum of their delays from there on.";
+        integer "member_ps", "ps" of [reception.member] "Time for which it was a member of the group, within the measured time.";
+        integer "passed_packets", "packets" of [reception.passed_packets] "Packets that passed the group's node `delay_from`.";
+        wide "passed_delay_ps_sum", "ps" of [reception.passed_delay_sum] "Sum of their delays from that node.";
         histogram "passed_delay" of [reception.passed_delay] "these delays";
         integer "requests_packets", "packets" of [reception.srm.requests] "Requests that it sent (SRM).";
         integer "repairs_packets", "packets" of [reception.srm.repairs] "Repairs that it sent (SRM).";
         integer "sessions_packets", "packets" of [reception.srm.sessions] "Session messages that it sent (SRM).";
-        integer "duplicate_requests_packets", "packets" of [reception.srm.duplicate_requests] "Requests of others for what it had asked for itself (SRM).";
-        integer "duplicate_repairs_packets", "packets" of [reception.srm.duplicate_repairs] "Repairs that it had no need of (SRM).";
-        integer "recovered_packets", "packets" of [reception.srm.recovered] "Packets that it missed and got in the end (SRM).";
-        integer "missing_packets", "packets" of [reception.srm.missing] "Packets that it missed when the run ended (SRM).";
-        wide "recovery_ps_sum", "ps" of [reception.srm.recovery_sum] "Sum of the times from when packets were missed until they came (SRM).";
+        integer "duplicate_requests_packets", "packets" of [reception.srm.duplicate_requests] "Requests of others for packets that it had already requested itself (SRM).";
+        integer "duplicate_repairs_packets", "packets" of [reception.srm.duplicate_repairs] "Repairs of packets that it already had (SRM).";
+        integer "recovered_packets", "packets" of [reception.srm.recovered] "Packets that it missed at first and received later (SRM).";
+        integer "missing_packets", "packets" of [reception.srm.missing] "Packets that it was still missing when the run ended (SRM).";
+        wide "recovery_ps_sum", "ps" of [reception.srm.recovery_sum] "Sum of the times from the detection of missing packets until they arrived (SRM).";
         integer "recovery_ps_max", "ps" of [reception.srm.recovery_max] "The longest of these times.";
-        number "recovery_rtts_sum", "1" of [reception.srm.recovery_round_trips] "Sum of these times in round trips to the source, as the member knew it.";
+        number "recovery_rtts_sum", "1" of [reception.srm.recovery_round_trips] "Sum of these times in round trips to the source, as the member estimates them.";
     }
     flows::metrics(&mut all, |_| true);
     all
