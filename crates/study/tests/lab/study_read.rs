@@ -70,7 +70,7 @@ fn an_argument_overrides_what_experiments_set_and_is_refused_where_factors_set_t
     }
     assert_eq!(study.notes, Vec::<String>::new());
     let error = with(&["topology.rate=3Mbps"], &[]).unwrap_err();
-    for part in ["--set topology.rate=3Mbps", "factors", "sojourn run"] {
+    for part in ["--set topology.rate=3Mbps", "a factor", "sojourn run"] {
         assert!(error.contains(part), "{error}");
     }
     // One of two levels sets the round trip in one experiment, and none in the other.
