@@ -184,7 +184,10 @@ fn a_missing_file_of_any_kind_is_found_by_its_name() {
         let error = dir.read_run(0, 0).map(|_| ()).and(series);
         let error = error.expect_err("a file is missing").to_string();
         assert!(error.contains(&file.display().to_string()), "{error}");
-        assert!(error.contains("repeat this run with: sojourn study"), "{error}");
+        assert!(
+            error.contains("repeat this run with: sojourn study"),
+            "{error}"
+        );
         fs::write(&file, bytes).expect("put back");
     }
     assert_eq!(dir.state(0, 0), RunState::Whole);
