@@ -6,6 +6,7 @@
 
 use sojourn_queue::QueuePort;
 use sojourn_queue::registry::{self, BuildContext};
+use sojourn_queue::sizing::{LinkSpeed, sized};
 use sojourn_report::csv_cell;
 use sojourn_results::outcome::SeriesOutcome;
 use sojourn_run::series::{InnerQueues, count};
@@ -445,7 +446,9 @@ fn prepare(
         per_flow: false,
         ..BuildContext::plain(seed, "link/replay/queue")
     };
-    let port = registry::build_port(queue, &cx).map_err(|e| LabError::from_queue(&e))?;
+    let refused = |error: registry::SpecError| LabError::from_queue(&error);
+    let (queue, _) = sized(queue, dialect, &LinkSpeed::of(rate)).map_err(refused)?;
+    let port = registry::build_port(&queue, &cx).map_err(refused)?;
     let source = Recorded {
         arrivals: arrivals
             .iter()

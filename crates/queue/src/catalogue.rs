@@ -42,6 +42,8 @@ pub struct CatalogueEntry {
     pub marks: bool,
     /// Its parameter `each` may name a scheduler, not only an AQM.
     pub takes_schedulers: bool,
+    /// The parameter that says to which rate it shapes, if it is a shaper.
+    pub shapes_to: Option<&'static str>,
     /// Its parameters.
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
@@ -98,6 +100,7 @@ impl CatalogueEntry {
             starves_none: E::STARVES_NONE,
             marks: E::MARKS,
             takes_schedulers: E::TAKES_SCHEDULERS,
+            shapes_to: E::SHAPES_TO,
             params: <E::Params as Params>::TABLE,
             dialects: <E::Params as Params>::DIALECTS,
             resolve: |dialect, pairs| {

@@ -27,6 +27,8 @@ pub trait Entry<Cx = BuildContext>: Sized {
     const MARKS: bool = false;
     /// Its parameter `each` may name a scheduler, not only an AQM.
     const TAKES_SCHEDULERS: bool = false;
+    /// The parameter that says to which rate it shapes, if it is a shaper.
+    const SHAPES_TO: Option<&'static str> = None;
     /// Its parameters.
     type Params: Params;
 
@@ -155,7 +157,40 @@ pub enum SpecError {
         /// What is wrong and what to do.
         text: String,
     },
+    /// A limit is in time or in bandwidth-delay products, and the link does not say how much that is.
+    NoLink {
+        /// The discipline.
+        discipline: &'static str,
+        /// The parameter, with what it is inside.
+        key: String,
+        /// The limit.
+        given: String,
+        /// What is not known.
+        missing: Missing,
+    },
 }
+
+/// What is not known of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// Its nominal rate.
+    Rate,
+    /// A base round trip.
+    RoundTrip,
+}
+
+impl Missing {
+    /// What is wrong with a limit then.
+    pub fn problem(self) -> &'static str {
+        match self {
+            Missing::Rate => "the link has no nominal rate to compute it with",
+            Missing::RoundTrip => "no base round trip is known to compute it with",
+        }
+    }
+}
+
+/// What to write in place of a limit that needs a link.
+pub const WITHOUT_LINK: &str = "write packets or bytes, such as 100p or 64kB";
 
 impl std::fmt::Display for SpecError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -180,6 +215,16 @@ impl std::fmt::Display for SpecError {
             }
             SpecError::Param { discipline, error } => write!(f, "{discipline}: {error}"),
             SpecError::Contradiction { discipline, text } => write!(f, "{discipline}: {text}"),
+            SpecError::NoLink {
+                discipline,
+                key,
+                given,
+                missing,
+            } => write!(
+                f,
+                "{discipline}: {key}: {given:?}: {}; {WITHOUT_LINK}",
+                missing.problem()
+            ),
         }
     }
 }

@@ -23,6 +23,7 @@ pub mod psched;
 pub mod registry;
 pub mod round;
 pub mod scheduler;
+pub mod sizing;
 pub mod standalone;
 pub mod store;
 mod synonyms;

@@ -18,6 +18,7 @@
 
 use crate::port::QueuePort;
 use crate::registry::{self, BuildContext, SpecError};
+use crate::sizing::{LinkSpeed, sized};
 use sojourn_sim::{Label, Packet, Port, PortSink, Ring, to_usize};
 use sojourn_units::Spec;
 use std::collections::BTreeMap;
@@ -326,7 +327,8 @@ pub struct Queue<T> {
 
 impl<T> Queue<T> {
     /// A queue as a text describes it, in the same words as in scenarios: `fq_codel target=5ms limit=1000p`,
-    /// `red dialect=ns2 min=5p max=15p`.
+    /// `red dialect=ns2 min=5p max=15p`. A limit may be a time (`codel limit=50ms`), which is taken at the rate of the link. A
+    /// bandwidth-delay product is refused: the queue knows no round trip.
     ///
     /// # Errors
     /// Names what is wrong in the text, and the nearest valid name.
@@ -335,6 +337,8 @@ impl<T> Queue<T> {
             return Err(BuildError::NoRate);
         }
         let spec: Spec = text.parse().map_err(BuildError::Text)?;
+        let (spec, _) =
+            sized(&spec, None, &LinkSpeed::of(options.rate)).map_err(BuildError::Queue)?;
         let cx = BuildContext {
             flow_nodes: Arc::from(options.hosts.as_slice()),
             per_flow: false,

@@ -11,6 +11,8 @@ use sojourn_report::{Algorithm, Note, shell_word};
 use sojourn_scenario::document::Document;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::model::Scenario;
+use sojourn_scenario::resolved::Resolved;
+use sojourn_units::Bytes;
 
 use super::checksum::{ALTERED, checksum};
 use crate::specs::{FigureSpec, Published, TableSpec};
@@ -111,6 +113,73 @@ pub struct PointInfo {
     pub deterministic: bool,
     /// The scenario with every default filled in.
     pub scenario: ScenarioText,
+    /// Limits that were given in time or in bandwidth-delay products. The scenario has what they became.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<LimitInfo>,
+}
+
+/// A limit that was given in time or in bandwidth-delay products, and what it became.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitInfo {
+    /// The key of the scenario that names the queue.
+    pub queue: String,
+    /// The parameter of the queue, such as `limit` or `each.limit`.
+    pub parameter: String,
+    /// As it was given, such as `50ms` or `1bdp`.
+    pub asked: String,
+    /// What stands in its place, in bytes or packets.
+    pub became: String,
+    /// Bytes that it comes to.
+    pub bytes: u64,
+    /// Full packets that fit into them.
+    pub packets: u64,
+    /// Bytes of a full packet.
+    pub packet_bytes: u64,
+    /// The nominal rate that it was computed with.
+    pub rate: String,
+    /// The base round trip that it was computed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<String>,
+}
+
+impl LimitInfo {
+    /// The limits of a scenario, in the order of its queues.
+    pub fn of(scenario: &Resolved) -> Vec<LimitInfo> {
+        let queues = scenario.sized_queues().into_iter();
+        let limits = queues.flat_map(|queue| queue.sized.iter().map(|limit| (&queue.key, limit)));
+        let limits = limits.map(|(queue, limit)| LimitInfo {
+            queue: queue.clone(),
+            parameter: limit.parameter.clone(),
+            asked: limit.asked.to_string(),
+            became: limit.became.clone(),
+            bytes: limit.bytes.get(),
+            packets: limit.packets.get(),
+            packet_bytes: limit.packet.get(),
+            rate: limit.rate.to_string(),
+            round_trip: limit.round_trip.map(|time| time.to_string()),
+        });
+        limits.collect()
+    }
+
+    /// What it became and why, for a reader: `1bdp is 50kB (33 packets of 1500B) at 10Mbps and a base round trip of 40ms`.
+    pub fn text(&self) -> String {
+        let bytes = Bytes::new(self.bytes);
+        let packets = match self.packets {
+            1 => "1 packet".to_owned(),
+            packets => format!("{packets} packets"),
+        };
+        let packets = format!("{packets} of {}", Bytes::new(self.packet_bytes));
+        let amount = match self.became == bytes.to_string() {
+            true => format!("{bytes} ({packets})"),
+            false => format!("{packets} ({bytes})"),
+        };
+        let trip = self.round_trip.as_ref();
+        let trip = trip.map_or_else(String::new, |trip| {
+            format!(" and a base round trip of {trip}")
+        });
+        format!("{} is {amount} at {}{trip}", self.asked, self.rate)
+    }
 }
 
 /// A scenario in JSON, kept as text: a tenth of the memory of its values. Copies share the text.
@@ -450,6 +519,7 @@ mod tests {
             replications: 3,
             deterministic: false,
             scenario: ScenarioText::new(scenario),
+            limits: Vec::new(),
         }
     }
 

@@ -11,6 +11,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use sojourn_queue::entry::{Missing, WITHOUT_LINK};
 use sojourn_queue::registry;
 use sojourn_units::{ParamError, SpecError, Specs, UnitError, nearest};
 
@@ -395,6 +396,20 @@ impl LabError {
             }
             registry::SpecError::Contradiction { .. } => {
                 LabError::new(LabErrorKind::Contradiction, error.to_string())
+            }
+            registry::SpecError::NoLink { given, missing, .. } => {
+                let (problem, remedy) = match missing {
+                    Missing::Rate => (
+                        "needs a nominal rate, and a link that sends at [[opportunities]] has none",
+                        "",
+                    ),
+                    Missing::RoundTrip => (
+                        "needs a base round trip, and no flow crosses the link",
+                        ", or a time such as 50ms",
+                    ),
+                };
+                LabError::new(LabErrorKind::Contradiction, format!("{given:?} {problem}"))
+                    .remedy(format!("{WITHOUT_LINK}{remedy}"))
             }
             _ => LabError::new(LabErrorKind::BadValue, error.to_string()),
         }

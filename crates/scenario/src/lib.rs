@@ -10,6 +10,7 @@ mod elsewhere;
 pub mod error;
 mod keys;
 pub mod model;
+mod nominal;
 pub mod oneline;
 pub mod opportunities;
 mod plain;

@@ -4,7 +4,7 @@
 //! Every table of a scenario file is one [`params!`] block here, so that a key, its unit, default, range and source are
 //! declared once and reach TOML, the command, Python, the JSON Schema and the documentation from this place.
 
-use sojourn_units::{Bytes, Limit, Rate, Ratio, Span, Spec, choice, params};
+use sojourn_units::{Buffer, Bytes, Rate, Ratio, Span, Spec, choice, params};
 
 choice! {
     /// Order of events at the same instant.
@@ -129,8 +129,8 @@ params! {
         access_delay: Option<Span> = "none", source "the rest of rtt, spread evenly over the access links";
         /// Rate of the access links.
         access_rate: Option<Rate> = "none", range "1bps".., source "10 times rate";
-        /// Limit of each bottleneck queue; overrides the discipline's own default.
-        buffer: Option<Limit> = "none", source "the discipline's default";
+        /// Limit of each bottleneck queue, in packets, bytes, time or bandwidth-delay products; overrides the discipline's own default.
+        buffer: Option<Buffer> = "none", source "the discipline's default";
         /// Queue of the bottleneck, from left to right.
         queue: Spec = "droptail", source "Sojourn's choice";
         /// Queue of the bottleneck from right to left.
@@ -155,8 +155,8 @@ params! {
         access_rate: Option<Rate> = "none", range "1bps".., source "10 times rate";
         /// One-way propagation delay of each access link.
         access_delay: Span = "1ms", range "0s".."1h", source "Sojourn's choice";
-        /// Limit of each bottleneck queue; overrides the discipline's own default.
-        buffer: Option<Limit> = "none", source "the discipline's default";
+        /// Limit of each bottleneck queue, in packets, bytes, time or bandwidth-delay products; overrides the discipline's own default.
+        buffer: Option<Buffer> = "none", source "the discipline's default";
         /// Queue of each bottleneck, forward.
         queue: Spec = "droptail", source "Sojourn's choice";
         /// Queue of each bottleneck, reverse.
@@ -179,8 +179,8 @@ params! {
         rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
         /// One-way propagation delay of each link.
         delay: Span = "10ms", range "0s".."1h", source "Sojourn's choice";
-        /// Limit of each queue; overrides the discipline's own default.
-        buffer: Option<Limit> = "none", source "the discipline's default";
+        /// Limit of each queue, in packets, bytes, time or bandwidth-delay products; overrides the discipline's own default.
+        buffer: Option<Buffer> = "none", source "the discipline's default";
         /// Queue of each link, forward.
         queue: Spec = "droptail", source "Sojourn's choice";
         /// Queue of each link, reverse.
@@ -436,6 +436,11 @@ impl DumbbellParams {
             (Some(bottleneck), None) => bottleneck <= one_way,
             (None, Some(access)) => access.checked_mul(2).is_some_and(|both| both <= one_way),
         }
+    }
+
+    /// One-way propagation of each access link of a flow with a base round trip of its own.
+    pub fn access_delay_for(rtt: Span, bottleneck: Span) -> Span {
+        (rtt / 2).saturating_sub(bottleneck) / 2
     }
 
     /// The base round trip that these delays make; none if it is longer than a time can be.

@@ -28,6 +28,7 @@ use std::path::Path;
 
 use sojourn_units::{ParamInfo, Params, nearest};
 
+use self::topology::PendingQueue;
 use crate::attributes;
 use crate::document::{Document, Extra, TableRef, ValueRef, read_text};
 use crate::error::{LabError, LabErrorKind, Place, Result};
@@ -182,6 +183,8 @@ struct Reader<'a> {
     root: TableRef<'a>,
     dialect: Option<&'a str>,
     notes: Vec<String>,
+    /// Queues that cannot be checked before the flows are known.
+    pending: Vec<PendingQueue<'a>>,
     /// Names of multicast groups.
     groups: Vec<String>,
     files: &'a dyn Fn(&Path) -> std::io::Result<String>,
@@ -204,6 +207,7 @@ impl<'a> Reader<'a> {
             root,
             dialect,
             notes: Vec::new(),
+            pending: Vec::new(),
             groups: Vec::new(),
             files,
         })
@@ -248,6 +252,7 @@ impl<'a> Reader<'a> {
             changes,
             series,
         };
+        self.pending_queues(&scenario)?;
         Ok(Reading {
             scenario,
             title,

@@ -4,7 +4,8 @@
 //! [`Resolved`], and the manifest is written from it.
 
 use sojourn_queue::registry::{self, Prepared};
-use sojourn_units::{Bytes, Limit, Rate, Span, Spec};
+use sojourn_queue::sizing::SizedLimit;
+use sojourn_units::{Buffer, Bytes, Rate, Span, Spec};
 use std::sync::Arc;
 
 use crate::dialect::{Conventions, access_rate, encapsulation, prune_time};
@@ -15,6 +16,7 @@ use crate::model::{
     LinkParams, MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams,
     Scenario, SeriesParams, Topology, TreeKind, WireParams,
 };
+use crate::nominal::{Before, Nominal};
 use crate::reader::{resolve_flow, with_buffer};
 
 /// A scenario in which nothing is left to a default.
@@ -60,7 +62,7 @@ pub enum Network {
         /// Hosts on each side; one pair per flow if none.
         pairs: Option<u64>,
         /// The limit of the bottleneck's queues that was given; it stands in the queues.
-        buffer: Option<Limit>,
+        buffer: Option<Buffer>,
     },
     /// Several bottlenecks in a row.
     ParkingLot {
@@ -73,7 +75,7 @@ pub enum Network {
         /// Flows that cross all bottlenecks.
         end_to_end: u64,
         /// The limit of the bottlenecks' queues that was given; it stands in the queues.
-        buffer: Option<Limit>,
+        buffer: Option<Buffer>,
     },
     /// Nodes in a line.
     Chain {
@@ -82,7 +84,7 @@ pub enum Network {
         /// Each link, in both directions.
         link: Pair,
         /// The limit of the queues that was given; it stands in the queues.
-        buffer: Option<Limit>,
+        buffer: Option<Buffer>,
     },
     /// Links one by one.
     Graph(Vec<Link>),
@@ -132,6 +134,8 @@ pub struct Queue {
     pub params: Arc<registry::Resolved>,
     /// The key of the scenario that names it, for messages.
     pub key: String,
+    /// Limits that were given in time or in bandwidth-delay products, and what they became.
+    pub sized: Vec<SizedLimit>,
 }
 
 /// Flows of one kind.
@@ -223,17 +227,18 @@ impl Scenario {
     }
 
     fn network(&self) -> Result<Network> {
+        let nominal = &Nominal::of(self);
         Ok(match &self.topology {
             Topology::Dumbbell(params) => {
                 let (bottleneck, access) = params.delays();
                 let rates = (params.rate, params.reverse_rate.unwrap_or(params.rate));
                 let queues = (&params.queue, params.reverse_queue.as_ref());
                 Network::Dumbbell {
-                    bottleneck: self.pair(rates, bottleneck, queues, params.buffer)?,
+                    bottleneck: self.pair(nominal, (rates, bottleneck), queues, params.buffer)?,
                     access: Pipe {
                         rate: access_rate(params.access_rate, params.rate),
                         delay: access,
-                        queue: self.access_queue(&params.access_queue)?,
+                        queue: self.access_queue(nominal, &params.access_queue)?,
                     },
                     rtt: DumbbellParams::round_trip(bottleneck, access).unwrap_or(params.rtt),
                     pairs: params.pairs,
@@ -245,11 +250,11 @@ impl Scenario {
                 let rates = (params.rate, params.rate);
                 Network::ParkingLot {
                     hops: params.hops,
-                    bottleneck: self.pair(rates, params.delay, queues, params.buffer)?,
+                    bottleneck: self.pair(nominal, (rates, params.delay), queues, params.buffer)?,
                     access: Pipe {
                         rate: access_rate(params.access_rate, params.rate),
                         delay: params.access_delay,
-                        queue: self.access_queue(&params.access_queue)?,
+                        queue: self.access_queue(nominal, &params.access_queue)?,
                     },
                     end_to_end: params.end_to_end,
                     buffer: params.buffer,
@@ -260,23 +265,27 @@ impl Scenario {
                 let rates = (params.rate, params.rate);
                 Network::Chain {
                     hops: params.hops,
-                    link: self.pair(rates, params.delay, queues, params.buffer)?,
+                    link: self.pair(nominal, (rates, params.delay), queues, params.buffer)?,
                     buffer: params.buffer,
                 }
             }
             Topology::Graph(links) => {
-                let links = links.iter().zip(0..).map(|(link, at)| self.link(link, at));
+                let links = links
+                    .iter()
+                    .zip(0..)
+                    .map(|(link, at)| self.link(nominal, link, at));
                 Network::Graph(links.collect::<Result<_>>()?)
             }
         })
     }
 
-    fn link(&self, link: &LinkParams, at: usize) -> Result<Link> {
-        let pipe = |rate, spec: &Spec, key: &str| {
+    fn link(&self, nominal: &Nominal<'_>, link: &LinkParams, at: usize) -> Result<Link> {
+        let pipe = |rate, spec: &Spec, key: &str, before: Before| {
+            let key = format!("links[{at}].{key}");
             Ok(Pipe {
                 rate,
                 delay: link.delay,
-                queue: self.resolve_queue(spec, None, format!("links[{at}].{key}"))?,
+                queue: self.resolve_queue((nominal, before), spec, None, key)?,
             })
         };
         let back = link.reverse_queue.as_ref().unwrap_or(&link.queue);
@@ -284,11 +293,12 @@ impl Scenario {
             from: link.from.clone(),
             to: link.to.clone(),
             pair: Pair {
-                forward: pipe(link.rate, &link.queue, "queue")?,
+                forward: pipe(link.rate, &link.queue, "queue", Before::Link(at))?,
                 reverse: pipe(
                     link.reverse_rate.unwrap_or(link.rate),
                     back,
                     "reverse_queue",
+                    Before::LinkBack(at),
                 )?,
             },
             observed: link.observed,
@@ -299,38 +309,49 @@ impl Scenario {
     /// Both directions of a builder's bottleneck.
     fn pair(
         &self,
-        rates: (Rate, Rate),
-        delay: Span,
+        nominal: &Nominal<'_>,
+        (rates, delay): ((Rate, Rate), Span),
         (queue, reverse): (&Spec, Option<&Spec>),
-        buffer: Option<Limit>,
+        buffer: Option<Buffer>,
     ) -> Result<Pair> {
-        let pipe = |rate, spec: &Spec, key: &str| {
+        let pipe = |rate, spec: &Spec, key: &str, before: Before| {
+            let key = format!("topology.{key}");
             Ok(Pipe {
                 rate,
                 delay,
-                queue: self.resolve_queue(spec, buffer, format!("topology.{key}"))?,
+                queue: self.resolve_queue((nominal, before), spec, buffer, key)?,
             })
         };
+        let back = reverse.unwrap_or(queue);
         Ok(Pair {
-            forward: pipe(rates.0, queue, "queue")?,
-            reverse: pipe(rates.1, reverse.unwrap_or(queue), "reverse_queue")?,
+            forward: pipe(rates.0, queue, "queue", Before::Forward)?,
+            reverse: pipe(rates.1, back, "reverse_queue", Before::Reverse)?,
         })
     }
 
-    fn access_queue(&self, spec: &Spec) -> Result<Queue> {
-        self.resolve_queue(spec, None, "topology.access_queue".to_owned())
+    fn access_queue(&self, nominal: &Nominal<'_>, spec: &Spec) -> Result<Queue> {
+        let key = "topology.access_queue".to_owned();
+        self.resolve_queue((nominal, Before::Access), spec, None, key)
     }
 
-    fn resolve_queue(&self, spec: &Spec, buffer: Option<Limit>, key: String) -> Result<Queue> {
+    fn resolve_queue(
+        &self,
+        (nominal, before): (&Nominal<'_>, Before),
+        spec: &Spec,
+        buffer: Option<Buffer>,
+        key: String,
+    ) -> Result<Queue> {
         let given = with_buffer(spec, buffer);
         let dialect = self.dialect.as_deref();
         let at =
             |error: registry::SpecError| LabError::from_queue(&error).in_file(&self.name).key(&key);
+        let (given, sized) = nominal.sized(&given, before).map_err(at)?;
         let discipline = registry::prepare(&given, dialect).map_err(at)?;
         Ok(Queue {
             params: Arc::new(discipline.resolved()),
             discipline: Arc::new(discipline),
             key,
+            sized,
         })
     }
 }
@@ -426,6 +447,13 @@ impl Resolved {
         }
     }
 
+    /// Queues with limits that were given in time or in bandwidth-delay products.
+    pub fn sized_queues(&self) -> Vec<&Queue> {
+        let mut queues = self.network.queues();
+        queues.retain(|queue| !queue.sized.is_empty());
+        queues
+    }
+
     /// The scenario as a document: every parameter of every table and queue stands there with its value, so that a later
     /// version with other defaults runs the same.
     pub fn to_document(&self) -> Document {
@@ -434,6 +462,26 @@ impl Resolved {
 }
 
 impl Network {
+    /// Its queues, each direction of a link once.
+    fn queues(&self) -> Vec<&Queue> {
+        fn both(pair: &Pair) -> [&Queue; 2] {
+            [&pair.forward.queue, &pair.reverse.queue]
+        }
+        match self {
+            Network::Dumbbell {
+                bottleneck, access, ..
+            }
+            | Network::ParkingLot {
+                bottleneck, access, ..
+            } => both(bottleneck)
+                .into_iter()
+                .chain([&access.queue])
+                .collect(),
+            Network::Chain { link, .. } => both(link).to_vec(),
+            Network::Graph(links) => links.iter().flat_map(|link| both(&link.pair)).collect(),
+        }
+    }
+
     fn as_given(&self) -> Topology {
         match self {
             Network::Dumbbell {

@@ -485,6 +485,7 @@ impl Study {
                 replications: scenario.run.runs(),
                 deterministic: scenario.run.deterministic,
                 scenario: ScenarioText::new(&resolved.to_document().to_json()),
+                limits: point.limits(&resolved),
             });
         }
         let algorithms = gathering.facts().algorithms;

@@ -7,6 +7,7 @@
 
 mod columns;
 mod figures;
+mod limits;
 mod links;
 mod receivers;
 mod rows;

@@ -9,7 +9,7 @@ use core::fmt;
 ///
 /// let error = "5".parse::<Span>().unwrap_err();
 /// assert_eq!(error.kind(), UnitErrorKind::MissingUnit);
-/// assert_eq!(error.to_string(), "\"5\" is not a duration: a duration needs a unit, such as 5ms");
+/// assert_eq!(error.to_string(), "missing unit in \"5\": expected a duration such as 5ms");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
@@ -78,11 +78,16 @@ impl UnitError {
 
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:?} is not {}: {}",
-            self.given, self.expected, self.remedy
-        )
+        match self.kind {
+            UnitErrorKind::MissingUnit => {
+                write!(f, "missing unit in {:?}: {}", self.given, self.remedy)
+            }
+            _ => write!(
+                f,
+                "{:?} is not {}: {}",
+                self.given, self.expected, self.remedy
+            ),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Typed time, rate, size and limit, parsed from text with units and printed; declared parameters.
 //!
 //! A number in Sojourn has a type: a moment is a [`Time`], a length of time a [`Span`], a bit rate a [`Rate`], a size
-//! [`Bytes`] or [`Packets`], the most a queue holds a [`Limit`], a probability a [`Ratio`]. From a user a number comes with
+//! [`Bytes`] or [`Packets`], the most a queue holds a [`Limit`], as people state it a [`Buffer`], a probability a [`Ratio`]. From a user a number comes with
 //! its unit, and goes back with it:
 //!
 //! ```
@@ -18,6 +18,7 @@
 //!
 //! This crate uses no clock, no file and no thread, and knows nothing of queues or networks.
 
+pub mod buffer;
 mod convert;
 pub mod error;
 mod head;
@@ -29,6 +30,7 @@ pub mod spec;
 mod text;
 pub mod time;
 
+pub use buffer::{Bdp, Buffer};
 pub use error::{UnitError, UnitErrorKind, nearest};
 pub use head::{head_markdown, head_of, head_title};
 pub use param::{

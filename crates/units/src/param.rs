@@ -771,7 +771,7 @@ mod tests {
     fn a_text_of_another_kind_is_refused_with_the_remedy() {
         assert_eq!(
             refused("target", "5"),
-            "target: \"5\" is not a duration: a duration needs a unit, such as 5ms"
+            "target: missing unit in \"5\": expected a duration such as 5ms"
         );
         assert_eq!(
             refused("classify", "flwo"),
@@ -783,7 +783,7 @@ mod tests {
         );
         assert_eq!(
             refused("rate", "5"),
-            "rate: \"5\" is not a rate or none: a rate needs a unit, such as 10Mbps"
+            "rate: missing unit in \"5\": expected a rate such as 5Mbps"
         );
         assert_eq!(
             refused("ecn", "yes"),
@@ -961,7 +961,7 @@ mod tests {
         assert_eq!(Classify::kind().unit_text(), "one of flow, source");
         assert_eq!(
             Option::<Limit>::kind().unit_text(),
-            "limit, such as 100p or 64kB; or none"
+            "limit, such as 100p, 64kB, 50ms or 1bdp; or none"
         );
     }
 

@@ -927,7 +927,7 @@ mod tests {
             refused_flow("cbr 2"),
             (
                 5,
-                "\"2\" is not a rate: a rate needs a unit, such as 10Mbps".into()
+                "missing unit in \"2\": expected a rate such as 2Mbps".into()
             )
         );
         assert_eq!(
@@ -936,7 +936,7 @@ mod tests {
         );
         assert_eq!(
             refused_flow("cbr 2 size=1000B").1,
-            "\"2\" is not a rate: a rate needs a unit, such as 10Mbps"
+            "missing unit in \"2\": expected a rate such as 2Mbps"
         );
         assert_eq!(refused_flow("cbr fast").0, 5);
         assert_eq!(refused_flow("cbr 2Mbps)").0, 10);

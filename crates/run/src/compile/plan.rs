@@ -1,7 +1,7 @@
 //! Where everything is: routers and links under study, hosts, and the nodes between which flows run.
 
 use sojourn_scenario::LabError;
-use sojourn_scenario::model::{Direction, PlaceParams};
+use sojourn_scenario::model::{Direction, DumbbellParams, PlaceParams};
 use sojourn_scenario::resolved::{Flow, Link, Network, Pair, Pipe, Queue, Resolved};
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_units::Span;
@@ -294,7 +294,7 @@ impl<'a> Hosts<'a> {
     /// The access link of a host, and its queue. A flow that wants a base round trip of its own gets the delay for it.
     fn access(&self, rtt: Option<Span>) -> (Line, &'a Queue) {
         let access = self.access.expect("these topologies have hosts");
-        let own = |rtt: Span| (rtt / 2).saturating_sub(self.bottleneck) / 2;
+        let own = |rtt: Span| DumbbellParams::access_delay_for(rtt, self.bottleneck);
         let delay = rtt.map_or(access.delay, own);
         let line = Line {
             rate: access.rate,

@@ -1,7 +1,7 @@
 //! Queues in scenarios: checked, given a buffer, resolved, down through what is nested in them.
 
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, SpecError};
-use sojourn_units::{Kind, Limit, PAPER, ParamError, Spec, SpecValue, Specs};
+use sojourn_units::{Buffer, Kind, PAPER, ParamError, Spec, SpecValue, Specs};
 
 use crate::dialect::fallback;
 use crate::document::ValueRef;
@@ -16,7 +16,7 @@ pub fn resolve_queue(spec: &Spec, dialect: Option<&str>) -> Result<Spec, SpecErr
 
 /// A queue's specification with the limit that the topology sets, unless the specification sets one. A scheduler without a
 /// limit over all its queues passes it on to each of them.
-pub fn with_buffer(spec: &Spec, buffer: Option<Limit>) -> Spec {
+pub fn with_buffer(spec: &Spec, buffer: Option<Buffer>) -> Spec {
     let mut spec = spec.clone();
     let Some(limit) = buffer else {
         return spec;

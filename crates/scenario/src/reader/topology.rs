@@ -3,15 +3,27 @@
 use std::collections::BTreeSet;
 
 use sojourn_queue::registry::SpecError;
-use sojourn_units::{Limit, ParamInfo, ParamValue, Params, Rate, Span, Spec, nearest};
+use sojourn_queue::sizing;
+use sojourn_units::{Buffer, ParamInfo, ParamValue, Params, Rate, Span, Spec, nearest};
 
 use super::queues::{self, dialect_notes, with_buffer};
 use super::{Reader, TOPOLOGY_KINDS};
 use crate::document::{Extra, TableRef, ValueRef};
 use crate::error::{LabError, LabErrorKind, Place, Result};
 use crate::model::{
-    ChainParams, DumbbellParams, FlowGroup, LinkParams, ParkingLotParams, Topology,
+    ChainParams, DumbbellParams, FlowGroup, LinkParams, ParkingLotParams, Scenario, Topology,
 };
+use crate::nominal::{Before, Nominal};
+
+/// A queue of the topology, and where it stands.
+pub(super) struct PendingQueue<'a> {
+    table: TableRef<'a>,
+    key: &'static str,
+    /// As it was given, without the topology's buffer.
+    given: Spec,
+    buffer: Option<Buffer>,
+    before: Before,
+}
 
 impl<'a> Reader<'a> {
     pub(super) fn topology(&mut self) -> Result<Topology> {
@@ -29,7 +41,7 @@ impl<'a> Reader<'a> {
                 self.access_rate(table.as_ref(), params.rate, params.access_rate)?;
                 let queues = (&params.queue, params.reverse_queue.as_ref());
                 self.queues(table.as_ref(), queues, params.buffer)?;
-                self.queue(table.as_ref(), "access_queue", &params.access_queue, None)?;
+                self.access_queue(table.as_ref(), &params.access_queue)?;
                 Topology::Dumbbell(params)
             }
             "parking_lot" => {
@@ -37,7 +49,7 @@ impl<'a> Reader<'a> {
                 self.access_rate(table.as_ref(), params.rate, params.access_rate)?;
                 let queues = (&params.queue, params.reverse_queue.as_ref());
                 self.queues(table.as_ref(), queues, params.buffer)?;
-                self.queue(table.as_ref(), "access_queue", &params.access_queue, None)?;
+                self.access_queue(table.as_ref(), &params.access_queue)?;
                 Topology::ParkingLot(params)
             }
             "chain" => {
@@ -260,10 +272,15 @@ impl<'a> Reader<'a> {
                     "a link has both directions; reverse_rate and reverse_queue set the way back",
                 ));
             }
-            self.queue(Some(table), "queue", &link.queue, None)?;
-            if let Some(queue) = &link.reverse_queue {
-                self.queue(Some(table), "reverse_queue", queue, None)?;
-            }
+            let number = links.len();
+            let forward = (&link.queue, None, Before::Link(number));
+            self.queue(Some(table), "queue", forward)?;
+            // The way back has the same queue unless it has its own, but not the same rate.
+            let (key, queue) = match &link.reverse_queue {
+                Some(queue) => ("reverse_queue", queue),
+                None => ("queue", &link.queue),
+            };
+            self.queue(Some(table), key, (queue, None, Before::LinkBack(number)))?;
             links.push(link);
         }
         Ok(links)
@@ -274,29 +291,71 @@ impl<'a> Reader<'a> {
         &mut self,
         table: Option<&TableRef<'a>>,
         (there, back): (&Spec, Option<&Spec>),
-        buffer: Option<Limit>,
+        buffer: Option<Buffer>,
     ) -> Result<()> {
-        self.queue(table, "queue", there, buffer)?;
-        match back {
-            Some(back) => self.queue(table, "reverse_queue", back, buffer),
-            None => Ok(()),
-        }
+        self.queue(table, "queue", (there, buffer, Before::Forward))?;
+        let (key, back) = match back {
+            Some(back) => ("reverse_queue", back),
+            None => ("queue", there),
+        };
+        self.queue(table, key, (back, buffer, Before::Reverse))
+    }
+
+    fn access_queue(&mut self, table: Option<&TableRef<'a>>, spec: &Spec) -> Result<()> {
+        self.queue(table, "access_queue", (spec, None, Before::Access))
     }
 
     /// Checks a queue down to the last parameter, and notes dialects that fell back.
     fn queue(
         &mut self,
         table: Option<&TableRef<'a>>,
-        key: &str,
-        spec: &Spec,
-        buffer: Option<Limit>,
+        key: &'static str,
+        (spec, buffer, before): (&Spec, Option<Buffer>, Before),
     ) -> Result<()> {
-        let table = table.unwrap_or(&self.root);
-        let own_limit = spec.get("limit");
-        let spec = with_buffer(spec, buffer);
-        match queues::check(&spec, self.dialect) {
+        let queue = PendingQueue {
+            table: table.unwrap_or(&self.root).clone(),
+            key,
+            given: spec.clone(),
+            buffer,
+            before,
+        };
+        let full = with_buffer(spec, buffer);
+        if !sizing::depends_on_link(&full) {
+            return self.check_queue(&queue, &full);
+        }
+        self.check_queue(&queue, &sizing::without_link(&full))?;
+        self.pending.push(queue);
+        Ok(())
+    }
+
+    /// Checks the queues whose limits depend on links, now that everything is known.
+    pub(super) fn pending_queues(&mut self, scenario: &Scenario) -> Result<()> {
+        let nominal = Nominal::of(scenario);
+        for queue in std::mem::take(&mut self.pending) {
+            let full = with_buffer(&queue.given, queue.buffer);
+            match nominal.sized(&full, queue.before) {
+                Ok((spec, _)) => self.check_queue(&queue, &spec)?,
+                Err(error) => {
+                    let key = match sizing::depends_on_link(&queue.given) {
+                        true => queue.key,
+                        false => "buffer",
+                    };
+                    let reason = LabError::from_queue(&error);
+                    let table = &queue.table;
+                    return Err(table.error_on(key, reason.kind(), "").with_text_of(&reason));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks a queue with its limits, and notes dialects that fell back.
+    fn check_queue(&mut self, queue: &PendingQueue<'a>, spec: &Spec) -> Result<()> {
+        let (table, key) = (&queue.table, queue.key);
+        let own_limit = queue.given.get("limit");
+        match queues::check(spec, self.dialect) {
             Ok(()) => {
-                for note in dialect_notes(&spec, self.dialect) {
+                for note in dialect_notes(spec, self.dialect) {
                     self.note(note);
                 }
                 Ok(())
@@ -310,7 +369,7 @@ impl<'a> Reader<'a> {
                 Err(self.lacks_dialect(name, &what, &allowed))
             }
             Err(SpecError::Param { error, .. })
-                if error.key() == "limit" && buffer.is_some() && own_limit.is_none() =>
+                if error.key() == "limit" && queue.buffer.is_some() && own_limit.is_none() =>
             {
                 let reason = LabError::from_param(&error);
                 Err(table
@@ -319,7 +378,7 @@ impl<'a> Reader<'a> {
             }
             Err(error) => {
                 let mut reason = LabError::from_queue(&error);
-                if let Some(remedy) = queues::misplaced(&spec, &error) {
+                if let Some(remedy) = queues::misplaced(spec, &error) {
                     reason = reason.remedy(remedy);
                 }
                 if let SpecError::Param { discipline, error } = &error

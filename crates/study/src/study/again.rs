@@ -22,7 +22,8 @@ impl Study {
             .map(|point| {
                 let scenario = Arc::new(point.scenario()?);
                 let (experiment, levels) = (&point.experiment, &point.levels);
-                Ok(Point::of_scenario(experiment, levels.clone(), scenario))
+                let made = Point::of_scenario(experiment, levels.clone(), scenario);
+                Ok(made.with_limits(point.limits.clone()))
             })
             .collect();
         let notes = manifest.notes.iter();

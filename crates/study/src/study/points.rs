@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sojourn_report::Algorithm;
 use sojourn_results::asked::{JoinedNames, Names};
-use sojourn_results::manifest::ExperimentInfo;
+use sojourn_results::manifest::{ExperimentInfo, LimitInfo};
 use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
 use sojourn_run::series::Recordable;
@@ -16,6 +16,7 @@ use sojourn_scenario::document::{Document, Node};
 use sojourn_scenario::error::Result;
 use sojourn_scenario::model::Scenario;
 use sojourn_scenario::reader::Reading;
+use sojourn_scenario::resolved::Resolved;
 
 use super::algorithms::add_algorithms;
 use super::keys::STUDY_KEYS;
@@ -56,6 +57,8 @@ pub struct Point {
     /// Its level of each factor.
     pub levels: BTreeMap<String, String>,
     source: Source,
+    /// Of a scenario of a manifest, the limits that had been given in time or in bandwidth-delay products.
+    limits: Vec<LimitInfo>,
 }
 
 #[derive(Clone, Debug)]
@@ -88,6 +91,21 @@ impl Point {
             experiment: experiment.to_owned(),
             levels,
             source: Source::Scenario(scenario),
+            limits: Vec::new(),
+        }
+    }
+
+    /// The same with limits that a manifest names.
+    #[must_use]
+    pub(super) fn with_limits(self, limits: Vec<LimitInfo>) -> Point {
+        Point { limits, ..self }
+    }
+
+    /// Limits that were given in time or in bandwidth-delay products, in this scenario or in that of which it was made.
+    pub(super) fn limits(&self, resolved: &Resolved) -> Vec<LimitInfo> {
+        match LimitInfo::of(resolved) {
+            limits if limits.is_empty() => self.limits.clone(),
+            limits => limits,
         }
     }
 
@@ -165,6 +183,7 @@ impl Experiment {
                     base: Arc::clone(&base),
                     chosen: chosen.into(),
                 },
+                limits: Vec::new(),
             })
         }))
     }

@@ -12,7 +12,7 @@ use sojourn_results::stats::{Estimate, significant};
 use super::columns::{dashes, factor_column, meaning, number_column, text_column};
 use super::rows::definitions;
 use super::wanted::{Record, Wanted};
-use super::{links, receivers, transfers};
+use super::{limits, links, receivers, transfers};
 
 /// The tables of an experiment, in order.
 pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
@@ -31,6 +31,9 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
             tables.extend(differences(wanted, &comparisons));
         }
         (false, _) => tables.extend(differences(wanted, &comparisons)),
+    }
+    if let Some(first) = tables.first_mut() {
+        first.footnotes.extend(limits::footnote(wanted));
     }
     tables.extend(transfers::table(wanted));
     // A study names the receivers that it speaks of.

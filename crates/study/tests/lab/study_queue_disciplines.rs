@@ -4,7 +4,7 @@ use sojourn_queue::{DisciplineKind, registry};
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
 use sojourn_scenario::reader::with_buffer;
-use sojourn_units::{Limit, Packets, Spec};
+use sojourn_units::{Buffer, Limit, Packets, Spec};
 
 #[test]
 fn every_discipline_runs_at_a_bottleneck_whose_buffer_is_given() {
@@ -27,7 +27,7 @@ fn every_discipline_runs_at_a_bottleneck_whose_buffer_is_given() {
 fn a_buffer_goes_to_the_queues_of_a_scheduler_without_a_limit_of_its_own() {
     let with = |text: &str| {
         let spec: Spec = text.parse().expect("a spec");
-        with_buffer(&spec, Some(Limit::Packets(Packets::new(20)))).to_string()
+        with_buffer(&spec, Some(Buffer::Limit(Limit::Packets(Packets::new(20))))).to_string()
     };
     assert_eq!(with("codel"), "codel limit=20p");
     assert_eq!(with("drr"), "drr limit=20p");

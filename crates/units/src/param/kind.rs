@@ -14,7 +14,7 @@ pub enum Kind {
     Size,
     /// Packets.
     Packets,
-    /// Packets or bytes.
+    /// Packets or bytes; where a link is known, a time or a number of bandwidth-delay products, too.
     Limit,
     /// A number from 0 to 1.
     Fraction,
@@ -44,7 +44,7 @@ impl Kind {
             Kind::Rate => format!("rate, such as {}", text::RATE.example),
             Kind::Size => format!("size, such as {}", text::SIZE.example),
             Kind::Packets => format!("number of packets, such as {}", text::PACKETS.example),
-            Kind::Limit => format!("limit, such as {}", text::LIMIT.example),
+            Kind::Limit => "limit, such as 100p, 64kB, 50ms or 1bdp".to_owned(),
             Kind::Fraction => "fraction, such as 0.1 or 10%".to_owned(),
             Kind::Integer => "whole number, such as 3".to_owned(),
             Kind::Number => "number, such as 0.5".to_owned(),
@@ -87,7 +87,7 @@ impl Kind {
             Kind::Rate => Some(text::RATE.pattern()),
             Kind::Size => Some(text::SIZE.pattern()),
             Kind::Packets => Some(text::PACKETS.pattern()),
-            Kind::Limit => Some(text::LIMIT.pattern()),
+            Kind::Limit => Some(text::buffer_pattern()),
             Kind::Fraction => Some(text::RATIO_PATTERN.to_owned()),
             Kind::Choice(choices) => {
                 let words: Vec<String> = choices

@@ -1,6 +1,7 @@
 //! Types that parameters have.
 
 use super::kind::{Kind, ParamValue};
+use crate::buffer::Buffer;
 use crate::error::{UnitError, UnitErrorKind};
 use crate::rate::Rate;
 use crate::size::{Bytes, Limit, Packets, Ratio};
@@ -69,6 +70,30 @@ impl ParamValue for Limit {
         };
         (low.is_empty() || most_of(*self, end(low)))
             && (high.is_empty() || most_of(end(high), *self))
+    }
+}
+
+/// What depends on a link has an order with nothing: an end of a range only tells zero from something.
+impl ParamValue for Buffer {
+    fn kind() -> Kind {
+        Kind::Limit
+    }
+    fn parse_text(text: &str) -> Result<Self, UnitError> {
+        text.parse()
+    }
+    fn to_text(&self) -> String {
+        self.to_string()
+    }
+    fn in_range(&self, low: &str, high: &str) -> bool {
+        let some = |least: &str| {
+            let least = least.parse::<Limit>();
+            least.is_ok_and(|least| least.get() > 0)
+        };
+        match self {
+            Buffer::Limit(limit) => limit.in_range(low, high),
+            Buffer::Time(time) => !time.is_zero() || !some(low),
+            Buffer::Bdp(products) => products.as_millionths() > 0 || !some(low),
+        }
     }
 }
 

@@ -228,6 +228,7 @@ impl Entry<NestingContext> for Cake {
     const FAIR: bool = true;
     const ABOUT: &'static str = "CAKE combines a shaper, priority tins, fairness between flows and hosts, and the AQM COBALT, for the bottleneck of a home network. `cake bandwidth=20Mbps` shapes to 20 Mbps without bursts; without `bandwidth`, the link's own rate is the bottleneck. Sparse flows go first. Bulk flows share the link equally between hosts, and then between the flows of a host. COBALT keeps each queue short. DSCPs select among `tins`. `overhead`, `mpu` and `framing` account for the bytes that a DSL or cable link adds to packets. `ack_filter` drops redundant ACKs, for slow reverse links.\n\n\
         Expect sojourn times of a few milliseconds for bulk flows and close to zero for sparse ones, for any number of flows. Unresponsive flows only fill their own queue; BLUE drops their packets once the limit is reached.";
+    const SHAPES_TO: Option<&'static str> = Some("bandwidth");
     type Params = CakeParams;
 
     fn build(params: CakeParams, cx: &NestingContext) -> Result<Self, SpecError> {

@@ -469,6 +469,7 @@ impl Entry<NestingContext> for Htb {
         `classes=6Mbps/10Mbps{2Mbps/10Mbps,4Mbps/10Mbps},4Mbps/10Mbps` has two classes below one: capacity that one of them does not use goes to the other first, and only then to the third class. Each leaf class has a queue with its own AQM, such as `each=(codel)`, or a scheduler with queues, such as `each=(fq_codel)`. `each=(droptail limit=50p),(fq_codel)` gives the first leaf a FIFO and the others flow queues.\n\n\
         Expect each class to get at least its rate if the rates do not add up to more than the root's rate. Otherwise HTB exceeds the root's rate, because every class with tokens may send.";
     const TAKES_SCHEDULERS: bool = true;
+    const SHAPES_TO: Option<&'static str> = Some("rate");
     type Params = HtbParams;
 
     fn build(params: HtbParams, cx: &NestingContext) -> Result<Self, SpecError> {
