@@ -631,7 +631,7 @@ rate = "1Mbps"
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "--set run.warmup=5: \"5\" is not a duration: a duration needs a unit, such as 5ms"
+            "--set run.warmup=5: missing unit in \"5\": expected a duration such as 5ms"
         );
     }
 

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! lab.toml:12: topology.rat: unknown key, did you mean "rate"? (allowed: kind, rate, rtt)
-//! lab.toml:13: topology.rate: "10" is not a rate: a rate needs a unit, such as 10Mbps
+//! lab.toml:13: topology.rate: missing unit in "10": expected a rate such as 10Mbps
 //! --queue 'codell': unknown queue discipline "codell", did you mean "codel"?; see sojourn list queues
 //! ```
 

@@ -378,7 +378,7 @@ mod tests {
             ),
             (
                 with(|o| o.rate = text("10")),
-                "--rate 10: \"10\" is not a rate: a rate needs a unit, such as 10Mbps",
+                "--rate 10: missing unit in \"10\": expected a rate such as 10Mbps",
             ),
             (
                 with(|o| o.rate = text("0bps")),
@@ -390,7 +390,7 @@ mod tests {
             ),
             (
                 with(|o| o.queues = vec!["codel target=5".to_owned()]),
-                "--queue 'codel target=5': codel: target: \"5\" is not a duration: a duration needs a unit, such as 5ms",
+                "--queue 'codel target=5': codel: target: missing unit in \"5\": expected a duration such as 5ms",
             ),
             (
                 with(|o| o.queues = vec!["codel".to_owned(), "codel".to_owned()]),

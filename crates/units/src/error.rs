@@ -37,6 +37,8 @@ pub enum UnitErrorKind {
     TooLarge,
     /// Not one of the words to choose from.
     UnknownChoice,
+    /// Clear in what it means, but spelled in another way. The remedy says it all.
+    Respelled,
 }
 
 impl UnitError {
@@ -79,6 +81,7 @@ impl UnitError {
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
+            UnitErrorKind::Respelled => f.write_str(&self.remedy),
             UnitErrorKind::MissingUnit => {
                 write!(f, "missing unit in {:?}: {}", self.given, self.remedy)
             }

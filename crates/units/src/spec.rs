@@ -11,6 +11,8 @@
 //! parenthesis or `=`; in quoted text `\"` and `\\` stand for a quote and a backslash. A key is given once. Whether names,
 //! keys and values exist is not looked at here; [`crate::param`] does that.
 
+mod respell;
+
 use core::fmt;
 use core::str::FromStr;
 
@@ -155,6 +157,8 @@ pub struct SpecError {
     column: usize,
     problem: String,
     lone: Option<Box<Lone>>,
+    /// The problem says what to write in place of the whole.
+    respelled: bool,
 }
 
 /// A word that stands alone where a parameter should.
@@ -189,10 +193,27 @@ impl SpecError {
         Some((&lone.of, &lone.word))
     }
 
+    /// Whether the problem says what to write in place of the whole text.
+    pub fn is_respelled(&self) -> bool {
+        self.respelled
+    }
+
+    /// With the text that was probably meant in its problem, if there is one that can be read.
+    fn respelled(self, reads: impl Fn(&str) -> bool) -> SpecError {
+        match respell::respelled(&self.given).filter(|meant| reads(&meant.text)) {
+            Some(meant) => SpecError {
+                problem: format!("{}: write '{}'", meant.rule, meant.text),
+                respelled: true,
+                ..self
+            },
+            None => self,
+        }
+    }
+
     /// With other advice on what to write for a lone word, of one who knows what the name takes.
     #[must_use]
     pub fn advised(mut self, advice: &str) -> SpecError {
-        if let Some(lone) = &self.lone {
+        if let Some(lone) = self.lone.as_ref().filter(|_| !self.respelled) {
             self.problem = format!("{}; {advice}", lone.problem);
         }
         self
@@ -201,11 +222,14 @@ impl SpecError {
 
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:?}, column {}: {}",
-            self.given, self.column, self.problem
-        )
+        match self.respelled {
+            true => f.write_str(&self.problem),
+            false => write!(
+                f,
+                "{:?}, column {}: {}",
+                self.given, self.column, self.problem
+            ),
+        }
     }
 }
 
@@ -268,13 +292,19 @@ fn pairs(args: &[(String, SpecValue)]) -> Vec<(String, String)> {
 impl FromStr for Spec {
     type Err = SpecError;
     fn from_str(text: &str) -> Result<Spec, SpecError> {
-        let mut reader = Reader::of(text);
-        let spec = if reader.peek() == Some('(') {
-            reader.nested()?
+        let read = |text: &str| Reader::of(text).whole_spec();
+        read(text).map_err(|error| error.respelled(|text| read(text).is_ok()))
+    }
+}
+
+impl Reader<'_> {
+    fn whole_spec(mut self) -> Result<Spec, SpecError> {
+        let spec = if self.peek() == Some('(') {
+            self.nested()?
         } else {
-            reader.spec()?
+            self.spec()?
         };
-        reader.end()?;
+        self.end()?;
         Ok(spec)
     }
 }
@@ -283,13 +313,19 @@ impl FromStr for Spec {
 impl FromStr for Specs {
     type Err = SpecError;
     fn from_str(text: &str) -> Result<Specs, SpecError> {
-        let mut reader = Reader::of(text);
-        let specs = if reader.peek() == Some('(') {
-            reader.listed(true)?
+        let read = |text: &str| Reader::of(text).whole_specs();
+        read(text).map_err(|error| error.respelled(|text| read(text).is_ok()))
+    }
+}
+
+impl Reader<'_> {
+    fn whole_specs(mut self) -> Result<Specs, SpecError> {
+        let specs = if self.peek() == Some('(') {
+            self.listed(true)?
         } else {
-            reader.spec()?.into()
+            self.spec()?.into()
         };
-        reader.end()?;
+        self.end()?;
         Ok(specs)
     }
 }
@@ -297,12 +333,18 @@ impl FromStr for Specs {
 impl FromStr for FlowSpec {
     type Err = SpecError;
     fn from_str(text: &str) -> Result<FlowSpec, SpecError> {
-        let mut reader = Reader::of(text);
-        let count = reader.count()?;
-        let name = reader.name("the name of a source or congestion control, such as reno")?;
-        let rate = reader.rate()?;
-        let args = reader.args(&name)?;
-        reader.end()?;
+        let read = |text: &str| Reader::of(text).whole_flow();
+        read(text).map_err(|error| error.respelled(|text| read(text).is_ok()))
+    }
+}
+
+impl Reader<'_> {
+    fn whole_flow(mut self) -> Result<FlowSpec, SpecError> {
+        let count = self.count()?;
+        let name = self.name("the name of a source or congestion control, such as reno")?;
+        let rate = self.rate()?;
+        let args = self.args(&name)?;
+        self.end()?;
         Ok(FlowSpec {
             count,
             name,
@@ -347,7 +389,9 @@ impl fmt::Display for SpecValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SpecValue::Specs(specs) => write_listed(f, specs),
-            SpecValue::Text(text) if !text.is_empty() && text.chars().all(is_bare) => {
+            SpecValue::Text(text)
+                if !text.is_empty() && text.chars().all(is_bare) && !text.ends_with(SEPARATORS) =>
+            {
                 f.write_str(text)
             }
             SpecValue::Text(text) => {
@@ -369,6 +413,9 @@ fn write_args(f: &mut fmt::Formatter<'_>, args: &[(String, SpecValue)]) -> fmt::
     args.iter()
         .try_for_each(|(key, value)| write!(f, " {key}={value}"))
 }
+
+/// What people put between parameters; no value without quotes ends so.
+const SEPARATORS: [char; 2] = [',', ';'];
 
 /// Whether a character may stand in a value without quotes.
 fn is_bare(c: char) -> bool {
@@ -436,6 +483,7 @@ impl<'a> Reader<'a> {
             column,
             problem: problem.into(),
             lone: None,
+            respelled: false,
         })
     }
 
@@ -587,7 +635,13 @@ impl<'a> Reader<'a> {
         match self.peek() {
             Some('(') => self.listed(false).map(SpecValue::Specs),
             Some('"') => self.quoted().map(SpecValue::Text),
-            Some(c) if is_bare(c) => Ok(SpecValue::Text(self.take_while(is_bare).to_owned())),
+            Some(c) if is_bare(c) => {
+                let word = self.take_while(is_bare);
+                match word.ends_with(SEPARATORS) {
+                    true => self.error_at(self.at - 1, "a value does not end in a comma"),
+                    false => Ok(SpecValue::Text(word.to_owned())),
+                }
+            }
             _ => self.error(format!(
                 "expected the value of {key} (no spaces around \"=\"), found {}",
                 self.found()
@@ -780,7 +834,7 @@ mod tests {
             )
         );
         assert_eq!(
-            refused("codel target = 5ms"),
+            refused("codel target = 5ms x"),
             (
                 7,
                 "expected key=value, found \"target\" alone (no spaces around \"=\")".into()
@@ -816,27 +870,51 @@ mod tests {
     }
 
     #[test]
-    fn a_space_before_a_unit_is_answered_with_quotes() {
-        let (column, problem) = refused("codel target=5 ms");
-        assert_eq!(column, 16);
-        assert!(
-            problem.ends_with("stands in quotes: target=\"5 ms\""),
-            "{problem}"
-        );
+    fn another_spelling_is_answered_with_the_text_to_write() {
+        for (given, rule, meant) in [
+            (
+                "codel target=5ms, interval=50ms",
+                "no commas between parameters",
+                "codel target=5ms interval=50ms",
+            ),
+            (
+                "codel target = 5ms",
+                "no spaces around \"=\"",
+                "codel target=5ms",
+            ),
+            (
+                "codel target=5 ms",
+                "no space before the unit of a parameter",
+                "codel target=5ms",
+            ),
+            (
+                "codel --target 5ms",
+                "no dashes before parameters",
+                "codel target=5ms",
+            ),
+            (
+                "drr each=(codel target 5ms)",
+                "a parameter is key=value",
+                "drr each=(codel target=5ms)",
+            ),
+        ] {
+            let error = given.parse::<Specs>().unwrap_err();
+            assert_eq!(error.to_string(), format!("{rule}: write '{meant}'"));
+            assert!(error.is_respelled());
+            assert_eq!(error.clone().advised("write nothing"), error);
+        }
+        // What nobody can read either way has its column.
+        let error = "codel target 5ms=3".parse::<Spec>().unwrap_err();
+        assert!(!error.is_respelled());
+        assert_eq!(error.column(), 7);
     }
 
     #[test]
-    fn a_value_behind_a_space_is_answered_with_the_pair() {
-        for (given, advice) in [
-            ("pie limit 100p target=5ms", "write limit=100p"),
-            ("drr each=(codel target 5ms)", "write target=5ms"),
-            ("codel target=5ms interval 1s", "write interval=1s"),
-        ] {
-            let (_, problem) = refused(given);
-            assert!(problem.ends_with(&format!("; {advice}")), "{problem}");
-        }
-        let (_, problem) = refused("codel target 5ms=3");
-        assert!(problem.ends_with("around \"=\")"), "{problem}");
+    fn a_value_does_not_end_in_a_comma() {
+        let (column, problem) = refused("codel a=1, b");
+        assert_eq!((column, &*problem), (10, "a value does not end in a comma"));
+        let spec = Spec::new("codel").with("a", text("1,"));
+        assert_eq!(spec.to_string(), "codel a=\"1,\"");
     }
 
     #[test]
@@ -917,7 +995,7 @@ mod tests {
             refused_flow("4 reno"),
             (
                 1,
-                "a flow starts with its name or with a number and \"*\", such as 4*reno".into()
+                "several flows are a number, \"*\" and a name: write '4*reno'".into()
             )
         );
         assert_eq!(refused_flow("0*reno").0, 1);

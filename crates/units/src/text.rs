@@ -406,8 +406,11 @@ impl Quantity {
         if let Some(&(_, meant)) = self.aliases.iter().find(|&&(alias, _)| alias == bare) {
             return Some(meant);
         }
-        if self.noun == RATE.noun && !bare.contains('B') {
-            return rate_meant(bare);
+        if self.noun == RATE.noun
+            && !bare.contains('B')
+            && let Some(meant) = rate_meant(bare)
+        {
+            return Some(meant);
         }
         if let Some(name) = own().find(|name| name.eq_ignore_ascii_case(bare)) {
             return Some(name);
@@ -851,6 +854,7 @@ mod tests {
             ("500 kbit/s", "500kbps"),
             ("9600 bits/s", "9600bps"),
             ("10Mbps,", "10Mbps"),
+            ("50Mpbs", "50Mbps"),
         ];
         let spans = [
             ("5MS", "5ms"),

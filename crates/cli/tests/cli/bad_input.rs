@@ -74,23 +74,22 @@ fn units_that_are_missing_or_wrong_are_named() {
         (
             "\"5Mbps\"",
             "5",
-            "9: topology.rate: \"5\" is not a rate: a rate needs a unit, such as 10Mbps",
+            "9: topology.rate: missing unit in \"5\": expected a rate such as 5Mbps",
         ),
         (
             "\"20ms\"",
             "\"20\"",
-            "10: topology.rtt: \"20\" is not a duration: a duration needs a unit, such as 5ms",
+            "10: topology.rtt: missing unit in \"20\": expected a duration such as 20ms",
         ),
         (
             "\"20ms\"",
             "\"20Mbps\"",
-            "10: topology.rtt: \"20Mbps\" is not a duration: \"Mbps\" is not a unit of it (units: ps, ns, us, µs, ms, s, min, h)",
+            "10: topology.rtt: \"20Mbps\" is not a duration: this is a rate; expected a duration such as 5ms",
         ),
         (
             "\"5Mbps\"",
             "\"5mbps\"",
-            "9: topology.rate: \"5mbps\" is not a rate: \"mbps\" is not a unit of it, did you mean \"Mbps\"? (upper and \
-             lower case matter; units: bps, kbps, Mbps, Gbps, Tbps, bit, kbit, Mbit, Gbit, Tbit, Kibps, Mibps, Gibps, Kibit, Mibit, Gibit)",
+            "9: topology.rate: \"5mbps\" is not a rate: write 5Mbps (upper and lower case matter)",
         ),
     ];
     for (old, new, expected) in cases {
@@ -281,7 +280,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "run case.toml --set topology.rate=3",
-            "--set topology.rate=3: \"3\" is not a rate: a rate needs a unit, such as 10Mbps".to_owned(),
+            "--set topology.rate=3: missing unit in \"3\": expected a rate such as 3Mbps".to_owned(),
         ),
         (
             "run case.toml --seed x",
@@ -316,7 +315,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "dumbbell --rate 10 --flow reno",
-            "--rate 10: \"10\" is not a rate: a rate needs a unit, such as 10Mbps".to_owned(),
+            "--rate 10: missing unit in \"10\": expected a rate such as 10Mbps".to_owned(),
         ),
         (
             "dumbbell --rate 0bps --flow reno",

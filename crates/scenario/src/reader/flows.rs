@@ -398,7 +398,8 @@ impl<'a> Given<'a> {
             .text()?
             .parse()
             .map_err(|error: sojourn_units::SpecError| {
-                value.error(LabErrorKind::BadValue, error.to_string())
+                let problem = named_twice(&error).unwrap_or_else(|| error.to_string());
+                value.error(LabErrorKind::BadValue, problem)
             })?;
         self.kind.clone_from(&flow.name);
         let mut given: Vec<(String, String)> = Vec::new();
@@ -477,4 +478,20 @@ fn label(given: &Given<'_>, place: &PlaceParams) -> Result<()> {
     taken.push("what has \" over \" in it");
     let error = error.allowed("any text but", taken.join(", "));
     Err(given.error_on("label", &error))
+}
+
+/// What to write for a flow with the name of its transport before its own: `cubic` for `tcp cubic`.
+fn named_twice(error: &sojourn_units::SpecError) -> Option<String> {
+    let (before, name) = error.lone_word()?;
+    known_flow_kind(name).ok()?;
+    let given = error.given().trim();
+    let text: String = given
+        .replacen(&format!("{before} "), "", 1)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let flow: FlowSpec = text.parse().ok()?;
+    (flow.name == name).then(|| {
+        format!("a flow has one name, that of its congestion control or source: write '{text}'")
+    })
 }

@@ -429,7 +429,7 @@ mod tests {
             ),
             (
                 "rate = \"50/10Mpbs\"",
-                "lab.toml:5: links[0].rate: \"50Mpbs\" is not a rate: \"Mpbs\" is not a unit of it, did you mean \"Mbps\"? (upper and lower case matter; units: bps, kbps, Mbps, Gbps, Tbps, bit, kbit, Mbit, Gbit, Tbit, Kibps, Mibps, Gibps, Kibit, Mibit, Gibit)",
+                "lab.toml:5: links[0].rate: \"50Mpbs\" is not a rate: write 50Mbps",
             ),
             (
                 "delay = \"5/10ms\"",

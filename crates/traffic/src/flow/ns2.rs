@@ -9,7 +9,7 @@ use super::tcp::names::VEGAS;
 use crate::endpoint::Endpoint;
 use crate::entry::{Resolved, usable_dialect};
 use crate::timed::Timed;
-use sojourn_transport::ns2::{Ns2Params, Ns2Sender, Ns2Sink};
+use sojourn_transport::ns2::{Ns2Params, Ns2Recovery, Ns2Sender, Ns2Sink};
 use sojourn_units::{ParamError, Params, Span};
 
 pub(super) fn build_ns2(
@@ -32,6 +32,26 @@ pub(super) fn build_ns2(
         own.push(("headers".to_owned(), "0B".to_owned()));
     }
     let params: Ns2Params = sojourn_units::build(usable_dialect::<Ns2Params>(dialect), &own)?;
+    if params.recovery == Ns2Recovery::Vegas && params.alpha > params.beta {
+        let given = own.iter().any(|(key, _)| key == "beta");
+        let (key, value, allowed) = match given {
+            true => (
+                "beta",
+                params.beta,
+                format!("at least alpha, {}", params.alpha),
+            ),
+            false => (
+                "alpha",
+                params.alpha,
+                format!("at most beta, {}", params.beta),
+            ),
+        };
+        return Err(ParamError::OutOfRange {
+            key: key.to_owned(),
+            given: value.to_string(),
+            allowed,
+        });
+    }
     let (source, data) = data(args, dialect, params.payload)?;
     let phase = params.tick_phase.unwrap_or_else(|| {
         let tick = params.tick.as_ps();

@@ -87,7 +87,7 @@ impl Entry for Cbr {
                 Pacer::every(ns3_time::nearest(8 * size, rate.as_bps()))
             }
             (None, Some(rate)) => Pacer::at_rate(size, rate),
-            (None, None) => return Err(missing_rate()),
+            (None, None) => return Err(missing_rate("cbr")),
         };
         Ok(Cbr {
             pacer,
@@ -105,13 +105,13 @@ impl Entry for Cbr {
 }
 
 /// The error of a source that needs a rate and has none.
-pub(super) fn missing_rate() -> ParamError {
+pub(super) fn missing_rate(source: &str) -> ParamError {
     wrong(
         "rate",
-        UnitErrorKind::Malformed,
+        UnitErrorKind::Respelled,
         "none",
         "a rate",
-        "the source needs one, such as rate=2Mbps",
+        &format!("needs a rate, such as '{source} 2Mbps'"),
     )
 }
 
@@ -258,7 +258,7 @@ mod tests {
         let error = Cbr::build(CbrParams::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "rate: \"none\" is not a rate: the source needs one, such as rate=2Mbps"
+            "rate: needs a rate, such as 'cbr 2Mbps'"
         );
         let first = |dialect| {
             let params = CbrParams::in_dialect(dialect).unwrap();

@@ -199,7 +199,7 @@ impl Entry for OnOffApp {
                 Dialect::Ns3_24 => Clock::Ns3,
                 _ => Clock::Exact,
             },
-            bps: params.rate.ok_or_else(missing_rate)?.as_bps(),
+            bps: params.rate.ok_or_else(|| missing_rate("on_off"))?.as_bps(),
             bytes: params.size.get(),
             left: params.bytes.map(Bytes::get),
             on: uniform(params.on_min, params.on_max),

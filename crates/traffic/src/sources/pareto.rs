@@ -58,7 +58,7 @@ impl Entry for Pareto {
             law: Law::Pareto(params.shape),
             mean_on: params.on,
             mean_off: params.off,
-            peak: params.rate.ok_or_else(missing_rate)?,
+            peak: params.rate.ok_or_else(|| missing_rate("pareto"))?,
             size: params.size.get(),
             packets: params.packets,
             whole_packets: params.dialect == Dialect::Ns2,

@@ -70,7 +70,7 @@ impl Entry for Periodic {
 
     fn build(params: PeriodicParams) -> Result<Self, ParamError> {
         let size = params.size.get();
-        let pacer = Pacer::at_rate(size, params.rate.ok_or_else(missing_rate)?);
+        let pacer = Pacer::at_rate(size, params.rate.ok_or_else(|| missing_rate("periodic"))?);
         if params.on.checked_add(params.off).is_none() {
             return Err(wrong(
                 "off",

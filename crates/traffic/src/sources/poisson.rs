@@ -59,7 +59,7 @@ impl Entry for Poisson {
     type Params = PoissonParams;
 
     fn build(params: PoissonParams) -> Result<Self, ParamError> {
-        let rate = params.rate.ok_or_else(missing_rate)?;
+        let rate = params.rate.ok_or_else(|| missing_rate("poisson"))?;
         let size = params.size.get();
         Ok(Poisson {
             mean_gap: Pacer::at_rate(size, rate).interval().as_secs_f64(),

@@ -213,6 +213,10 @@ impl ParamValue for String {
 }
 
 fn no_spec(text: &str, error: &SpecError, several: bool) -> UnitError {
+    if error.is_respelled() {
+        let kind = UnitErrorKind::Respelled;
+        return UnitError::new(kind, text, "a name with parameters", error.problem());
+    }
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let remedy = if !several && text.parse::<Specs>().is_ok() {
         "one is for all of them here; leave the others out".to_owned()

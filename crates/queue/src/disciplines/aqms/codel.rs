@@ -370,6 +370,13 @@ impl CodelVars {
         if params.ce_threshold.is_some() && !params.ecn && dialect == Dialect::Ns3 {
             return Err(contradiction("ce_threshold needs ecn=true in dialect ns3"));
         }
+        if params.target > params.interval {
+            return Err(contradiction(&format!(
+                "target={} is above interval={}, so that no queue stands for long before packets are dropped; write a target of 5 to \
+                 10 % of the interval, as RFC 8289 advises",
+                params.target, params.interval
+            )));
+        }
         check_l4s(params.l4s, dialect == Dialect::Ns3, params.ce_threshold)
             .map_err(contradiction)?;
         Ok(CodelVars {
