@@ -796,7 +796,10 @@ mod tests {
         let expected = "expected another specification in parentheses behind the comma, found";
         assert_eq!(
             refused("prio each=(codel), (tbf)"),
-            (19, format!("{expected} ' '"))
+            (
+                19,
+                "no space behind the comma of a list: write 'prio each=(codel),(tbf)'".into()
+            )
         );
         assert_eq!(
             refused("prio each=(codel),tbf"),

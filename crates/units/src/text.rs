@@ -406,6 +406,11 @@ impl Quantity {
         if let Some(&(_, meant)) = self.aliases.iter().find(|&&(alias, _)| alias == bare) {
             return Some(meant);
         }
+        let packets = self.noun == LIMIT.noun;
+        let packets = PACKET_ALIASES.iter().filter(|_| packets);
+        if let Some(&(_, meant)) = packets.into_iter().find(|&&(alias, _)| alias == bare) {
+            return Some(meant);
+        }
         if self.noun == RATE.noun
             && !bare.contains('B')
             && let Some(meant) = rate_meant(bare)

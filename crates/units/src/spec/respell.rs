@@ -3,6 +3,9 @@
 //!
 //! Works on the text alone; whether what comes out is a specification, the caller looks at.
 
+use crate::buffer::Buffer;
+use crate::rate::Rate;
+
 /// A text in the spelling of specifications, and what was wrong with the one given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Respelled {
@@ -11,6 +14,7 @@ pub(super) struct Respelled {
 }
 
 const COMMAS: &str = "no commas between parameters";
+const LISTS: &str = "no space behind the comma of a list";
 const SPACES: &str = "no spaces around \"=\"";
 const DASHES: &str = "no dashes before parameters";
 const COLONS: &str = "\"=\" stands between a parameter and its value";
@@ -21,6 +25,7 @@ const COUNTS: &str = "several flows are a number, \"*\" and a name";
 /// Each step, and the rule that it applies.
 const STEPS: &[(fn(&str) -> String, &str)] = &[
     (counted, COUNTS),
+    (without_list_spaces, LISTS),
     (without_commas, COMMAS),
     (without_spaces, SPACES),
     (without_dashes, DASHES),
@@ -61,6 +66,20 @@ fn counted(text: &str) -> String {
     }
 }
 
+/// `(codel),(tbf)` for `(codel), (tbf)`.
+fn without_list_spaces(text: &str) -> String {
+    let parts: Vec<&str> = text.split("),").collect();
+    let mut out = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        let listed = at > 0 && part.trim_start().starts_with('(');
+        out.push_str(if listed { part.trim_start() } else { part });
+        if at + 1 < parts.len() {
+            out.push_str("),");
+        }
+    }
+    out
+}
+
 /// Spaces in place of commas between parameters.
 fn without_commas(text: &str) -> String {
     let text = text.trim_end_matches([',', ';', ' ']);
@@ -72,10 +91,7 @@ fn without_commas(text: &str) -> String {
         out.push_str(before);
         let next = behind.trim_start();
         let spaced = next.len() < behind.len();
-        if before.ends_with(')') && next.starts_with('(') {
-            out.push(',');
-            rest = next;
-        } else if spaced || starts_pair(next) {
+        if spaced || starts_pair(next) {
             out.push(' ');
             rest = next;
         } else {
@@ -151,11 +167,8 @@ fn with_units(text: &str) -> String {
                 !value.is_empty() && value.chars().all(|c| c.is_ascii_digit() || c == '.')
             });
         let unit = word.trim_end_matches(')');
-        let short = !unit.is_empty() && unit.len() <= 8;
-        let is_unit = short
-            && unit
-                .chars()
-                .all(|c| c.is_alphabetic() || matches!(c, '/' | '%'));
+        let one = format!("1{unit}");
+        let is_unit = one.parse::<Buffer>().is_ok() || one.parse::<Rate>().is_ok();
         match out.last_mut() {
             Some(last) if number && is_unit => last.push_str(word),
             _ => out.push(word.to_owned()),
@@ -228,16 +241,7 @@ mod tests {
             ("codel -target=5ms", "codel target=5ms", DASHES),
             ("codel target:5ms", "codel target=5ms", COLONS),
             ("codel target=5 ms", "codel target=5ms", UNITS),
-            (
-                "drr each=(codel target 5 ms)",
-                "drr each=(codel target=5 ms)",
-                PAIRS,
-            ),
-            (
-                "prio each=(codel), (tbf)",
-                "prio each=(codel),(tbf)",
-                COMMAS,
-            ),
+            ("prio each=(codel), (tbf)", "prio each=(codel),(tbf)", LISTS),
             ("4 reno", "4*reno", COUNTS),
             ("4xreno", "4*reno", COUNTS),
             ("4 × reno mss=500B", "4*reno mss=500B", COUNTS),
