@@ -57,7 +57,7 @@ impl Entry for Exponential {
             law: Law::Exponential,
             mean_on: params.on,
             mean_off: params.off,
-            peak: params.rate.ok_or_else(missing_rate)?,
+            peak: params.rate.ok_or_else(|| missing_rate("exponential"))?,
             size: params.size.get(),
             packets: params.packets,
             whole_packets: params.dialect == Dialect::Ns2,
