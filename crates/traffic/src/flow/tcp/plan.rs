@@ -2,7 +2,7 @@
 
 use super::names::{DEFAULT_CC, RLEDBAT, SACK, TAHOE, TcpKind, tcp_kinds};
 use super::refusals::{
-    check_marks, fixed_by_name, refuse_accurate_as_value, refuse_beside_rledbat,
+    advised_for, check_marks, fixed_by_name, refuse_accurate_as_value, refuse_beside_rledbat,
     refuse_needs_of_sack, refuse_unpaced, refuse_unselective,
 };
 use crate::entry::{Resolved, usable_dialect, wrong};
@@ -215,8 +215,9 @@ fn check_arguments(
     };
     let [sack, rledbat] = selective;
     kind.refuse_selective(args, &[TcpParams::TABLE, algorithm.params])?;
-    algorithm.refuse_of_dialect(args)?;
-    SackParams::refuse_of_dialect(args)?;
+    let advised = |error| advised_for(error, algorithm, args);
+    algorithm.refuse_of_dialect(args).map_err(advised)?;
+    SackParams::refuse_of_dialect(args).map_err(advised)?;
     let tables = [TcpParams::TABLE, sack, rledbat, algorithm.params];
     check_keys(args, &tables, more)?;
     refuse_accurate_as_value(args)

@@ -3,7 +3,7 @@
 use super::names::TcpKind;
 use crate::entry::{usable_dialect, wrong};
 use crate::flow::arguments::{gives, pairs_of};
-use sojourn_cc::EcnUse;
+use sojourn_cc::{EcnUse, registry as cc};
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::sack::{Machine, ReceiverEcn};
 use sojourn_transport::tcp::Recovery;
@@ -33,6 +33,47 @@ impl TcpKind {
             }),
             None => Ok(()),
         }
+    }
+}
+
+/// An error that names a dialect to write, for a flow of this congestion control: not one that is written already, and not one that it
+/// lacks.
+pub(super) fn advised_for(
+    error: ParamError,
+    algorithm: &cc::Algorithm,
+    args: &[(String, String)],
+) -> ParamError {
+    let ParamError::OfDialect {
+        key, given, remedy, ..
+    } = error
+    else {
+        return error;
+    };
+    let meant = remedy.strip_prefix("write dialect=");
+    let written = args.iter().find(|(key, _)| key == "dialect");
+    let has = |name: &str| {
+        let mut dialects = algorithm.dialects.iter();
+        dialects.any(|info| info.name == name)
+    };
+    let remedy = match meant {
+        Some(name) if written.is_some_and(|(_, text)| text == name) => {
+            format!("leave it out, since dialect={name} says it already")
+        }
+        Some(name) if !has(name) => {
+            let names: Vec<&str> = algorithm.dialects.iter().map(|info| info.name).collect();
+            format!(
+                "leave it out; dialects of {}: {}",
+                algorithm.name,
+                names.join(", ")
+            )
+        }
+        _ => remedy,
+    };
+    ParamError::OfDialect {
+        owner: algorithm.name,
+        key,
+        given,
+        remedy,
     }
 }
 
