@@ -82,6 +82,24 @@ impl NestingContext {
     }
 }
 
+/// Refuses more specifications in `each` than `around` has queues: the last ones would be of no queue.
+///
+/// # Errors
+/// If there are more.
+pub fn refuse_surplus(specs: &Specs, around: &str, queues: usize) -> Result<(), SpecError> {
+    let given = specs.all().len();
+    match given > queues.max(1) {
+        false => Ok(()),
+        true => Err(contradiction(
+            around,
+            format!(
+                "each lists {given} queues, and the number of its queues is {queues}; leave out the last {}",
+                given - queues.max(1)
+            ),
+        )),
+    }
+}
+
 /// What manages each queue of a scheduler, its parameter `each`, and what that may need to know.
 pub struct Each {
     /// Those of the first classes; the last is that of all further classes.

@@ -28,7 +28,7 @@ pub struct LinkSpeed {
 pub const FULL_PACKET: Bytes = Bytes::new(1500);
 
 impl LinkSpeed {
-    /// A link of this rate, of which nothing else is known.
+    /// A link of this rate, with nothing else known.
     pub fn of(rate: Rate) -> LinkSpeed {
         LinkSpeed {
             rate: Some(rate),

@@ -135,15 +135,8 @@ fn the_manifest_s_scenario_has_bytes_and_runs_the_same() {
     );
     let again = resolved(&written);
     assert!(again.sized_queues().is_empty());
-    let queues = |full: &Resolved| {
-        let compiled = compile(full, 0).expect("compiled");
-        let resolved = compiled
-            .links
-            .iter()
-            .map(|link| link.resolved.pairs.clone());
-        resolved.collect::<Vec<_>>()
-    };
-    assert_eq!(queues(&again), queues(&full));
+    assert_eq!(again.as_given(), full.as_given());
+    compile(&again, 0).expect("compiled");
 }
 
 #[test]

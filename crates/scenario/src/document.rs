@@ -130,10 +130,20 @@ impl Document {
             let place = error
                 .span()
                 .map_or(Place::Unplaced, |span| lines.place(span.start));
-            LabError::new(LabErrorKind::Syntax, format!("this is not TOML: {problem}"))
-                .in_file(file)
-                .at(&place)
-                .remedy("a line is key = value, with texts in quotes, or a [table]")
+            let written = error.span().and_then(|span| text.get(span));
+            let error = match written.filter(|_| problem == "duplicate key") {
+                Some(key) => {
+                    let key = key.trim_matches(['[', ']', ' ', '\t', '"']);
+                    LabError::new(
+                        LabErrorKind::Syntax,
+                        format!("{key:?} stands here for the second time"),
+                    )
+                    .remedy("leave one out; a [table] is written once, with all its keys below it")
+                }
+                None => LabError::new(LabErrorKind::Syntax, format!("this is not TOML: {problem}"))
+                    .remedy("a line is key = value, with texts in quotes, or a [table]"),
+            };
+            error.in_file(file).at(&place)
         })?;
         Ok(Document {
             file: file.to_owned(),
@@ -392,6 +402,22 @@ spec = "2*cbr 1Mbps size=1000B"
 
     fn document() -> Document {
         Document::parse(TEXT, "t.toml").unwrap()
+    }
+
+    #[test]
+    fn what_is_written_twice_is_named() {
+        for (text, key) in [
+            ("[run]\nseed = 1\n[run]\nduration = \"5s\"\n", "run"),
+            ("[run]\nseed = 1\nseed = 2\n", "seed"),
+        ] {
+            let error = Document::parse(text, "t.toml").unwrap_err().to_string();
+            assert_eq!(
+                error,
+                format!(
+                    "t.toml:3: {key:?} stands here for the second time; leave one out; a [table] is written once, with all its keys below it"
+                )
+            );
+        }
     }
 
     #[test]

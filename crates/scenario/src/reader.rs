@@ -20,6 +20,7 @@ mod effects;
 mod flows;
 mod groups;
 mod kinds;
+mod pending;
 mod queues;
 mod topology;
 mod written;
@@ -28,7 +29,7 @@ use std::path::Path;
 
 use sojourn_units::{ParamInfo, Params, nearest};
 
-use self::topology::PendingQueue;
+use self::pending::PendingQueue;
 use crate::attributes;
 use crate::document::{Document, Extra, TableRef, ValueRef, read_text};
 use crate::error::{LabError, LabErrorKind, Place, Result};

@@ -212,7 +212,7 @@ const PRODUCTS: Quantity = Quantity {
     usual: None,
     common: "bdp",
     units: &[("bdp", Bdp::ONE), ("BDP", Bdp::ONE)],
-    aliases: &[("Bdp", "bdp"), ("bdps", "bdp")],
+    aliases: &[("Bdp", "bdp"), ("bdps", "bdp"), ("BDPs", "bdp")],
     step: "millionths of a bandwidth-delay product",
     most: "18446744073709bdp",
 };
@@ -340,6 +340,10 @@ impl Quantity {
     fn malformed(&self, text: &str) -> String {
         match self.respelled(text) {
             Some(meant) => format!("write {meant}"),
+            None if self.noun == LIMIT.noun && text.eq_ignore_ascii_case("bdp") => {
+                "write 1bdp".to_owned()
+            }
+            None if text.contains("..") => format!("write one value, such as {}", self.example),
             None => format!(
                 "write a number (digits, with at most one decimal point between them) and a unit, such as {}",
                 self.example
@@ -378,6 +382,12 @@ impl Quantity {
 
     /// What to say about something behind a number that is no unit: the fix first.
     fn unknown_unit(&self, number: &str, unit: &str) -> String {
+        if unit == "m" && self.noun != RATE.noun && self.noun != SIZE.noun {
+            return format!("write {number}ms or {number}min");
+        }
+        if unit.contains(|c: char| c.is_ascii_digit()) {
+            return format!("write one number and one unit, such as {}", self.example);
+        }
         if let Some(meant) = self.meant(unit) {
             let case = match meant.eq_ignore_ascii_case(unit) {
                 true => " (upper and lower case matter)",
@@ -406,10 +416,14 @@ impl Quantity {
         if let Some(&(_, meant)) = self.aliases.iter().find(|&&(alias, _)| alias == bare) {
             return Some(meant);
         }
-        let packets = self.noun == LIMIT.noun;
-        let packets = PACKET_ALIASES.iter().filter(|_| packets);
-        if let Some(&(_, meant)) = packets.into_iter().find(|&&(alias, _)| alias == bare) {
-            return Some(meant);
+        if self.noun == LIMIT.noun {
+            let others = PACKET_ALIASES
+                .iter()
+                .chain(PRODUCTS.aliases)
+                .chain(DURATION.aliases);
+            if let Some(&(_, meant)) = others.into_iter().find(|&&(alias, _)| alias == bare) {
+                return Some(meant);
+            }
         }
         if self.noun == RATE.noun
             && !bare.contains('B')
@@ -864,7 +878,6 @@ mod tests {
         let spans = [
             ("5MS", "5ms"),
             ("5 sec", "5s"),
-            ("5m", "5min"),
             ("40000usec", "40000us"),
             ("5msec", "5ms"),
             ("1.5 seconds", "1.5s"),
@@ -877,7 +890,21 @@ mod tests {
             ("64k", "64kB"),
             ("64 bytes", "64B"),
         ];
-        let limits = [("100pkts", "100p"), ("100P", "100p"), ("64KB", "64kB")];
+        assert_eq!(remedy::<Span>("5m").1, "write 5ms or 5min");
+        assert_eq!(remedy::<Limit>("50m").1, "write 50ms or 50min");
+        for text in ["40ms-80ms", "1min30s", "00:01:00"] {
+            let one = "write one number and one unit, such as 5ms";
+            assert_eq!(remedy::<Span>(text).1, one, "{text}");
+        }
+        assert_eq!(remedy::<Span>("10..20ms").1, "write one value, such as 5ms");
+        assert_eq!(remedy::<Buffer>("bdp").1, "write 1bdp");
+        let limits = [
+            ("100pkts", "100p"),
+            ("50 msec", "50ms"),
+            ("2BDPs", "2bdp"),
+            ("100P", "100p"),
+            ("64KB", "64kB"),
+        ];
         let check = |(kind, remedy): (UnitErrorKind, String), (text, meant): (&str, &str)| {
             assert_eq!(kind, UnitErrorKind::UnknownUnit, "{text}");
             let words = remedy.split(" (").next();

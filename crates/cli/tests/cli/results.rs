@@ -287,6 +287,36 @@ fn a_rerun_gives_the_same_bits_or_names_the_first_file_that_differs() {
 }
 
 #[test]
+fn a_limit_in_bdp_or_time_is_told_in_bytes_and_packets_and_reruns_to_the_same_bits() {
+    let place = Place::new();
+    let set = "--set topology.buffer=1bdp";
+    let said = place.ok(&format!("run tiny.toml {set} --out out"));
+    let note =
+        "Limits: 1bdp is 12500B (8 packets of 1500B) at 5Mbps and a base round trip of 20ms.";
+    assert!(said.contains(note), "{said}");
+    let manifest =
+        String::from_utf8(std::fs::read(place.path("out/manifest.json")).unwrap()).unwrap();
+    for part in [
+        "\"asked\": \"1bdp\"",
+        "\"became\": \"12500B\"",
+        "\"buffer\": \"1bdp\"",
+    ] {
+        assert!(manifest.contains(part), "{part}: {manifest}");
+    }
+    assert_eq!(
+        place.ok("rerun out --out again"),
+        "3 runs, 12 files: the same bits as in out\n"
+    );
+    assert!(place.ok("report again").contains("again"));
+    let again =
+        String::from_utf8(std::fs::read(place.path("again/summary.json")).unwrap()).unwrap();
+    assert!(again.contains("1bdp is 12500B"), "{again}");
+    let said = place.ok("dumbbell --buffer 50ms --queue codel --queue drr --flow reno --duration 2s --replications 2");
+    let note = "Limits: 50ms is 62500B (41 packets of 1500B) at 10Mbps.";
+    assert!(said.contains(note), "{said}");
+}
+
+#[test]
 fn results_given_for_a_scenario_or_a_study_are_told_to_be_rerun() {
     let place = Place::new();
     place.ok("run tiny.toml --out out");

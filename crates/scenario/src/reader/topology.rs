@@ -6,6 +6,7 @@ use sojourn_queue::registry::SpecError;
 use sojourn_queue::sizing;
 use sojourn_units::{Buffer, ParamInfo, ParamValue, Params, Rate, Span, Spec, nearest};
 
+use super::pending::PendingQueue;
 use super::queues::{self, dialect_notes, with_buffer};
 use super::{Reader, TOPOLOGY_KINDS};
 use crate::document::{Extra, TableRef, ValueRef};
@@ -14,16 +15,6 @@ use crate::model::{
     ChainParams, DumbbellParams, FlowGroup, LinkParams, ParkingLotParams, Scenario, Topology,
 };
 use crate::nominal::{Before, Nominal};
-
-/// A queue of the topology, and where it stands.
-pub(super) struct PendingQueue<'a> {
-    table: TableRef<'a>,
-    key: &'static str,
-    /// As it was given, without the topology's buffer.
-    given: Spec,
-    buffer: Option<Buffer>,
-    before: Before,
-}
 
 impl<'a> Reader<'a> {
     pub(super) fn topology(&mut self) -> Result<Topology> {
@@ -336,11 +327,12 @@ impl<'a> Reader<'a> {
             match nominal.sized(&full, queue.before) {
                 Ok((spec, _)) => self.check_queue(&queue, &spec)?,
                 Err(error) => {
-                    let key = match sizing::depends_on_link(&queue.given) {
-                        true => queue.key,
-                        false => "buffer",
+                    let own = sizing::depends_on_link(&queue.given);
+                    let key = if own { queue.key } else { "buffer" };
+                    let reason = match &error {
+                        SpecError::Param { error, .. } if !own => LabError::from_param(error),
+                        error => LabError::from_queue(error),
                     };
-                    let reason = LabError::from_queue(&error);
                     let table = &queue.table;
                     return Err(table.error_on(key, reason.kind(), "").with_text_of(&reason));
                 }

@@ -101,7 +101,7 @@ impl Point {
         Point { limits, ..self }
     }
 
-    /// Limits that were given in time or in bandwidth-delay products, in this scenario or in that of which it was made.
+    /// Limits that were given in time or in bandwidth-delay products, in this scenario or in the one that it was made from.
     pub(super) fn limits(&self, resolved: &Resolved) -> Vec<LimitInfo> {
         match LimitInfo::of(resolved) {
             limits if limits.is_empty() => self.limits.clone(),

@@ -14,6 +14,8 @@ pub(super) struct Respelled {
 }
 
 const COMMAS: &str = "no commas between parameters";
+const CALLS: &str = "parameters stand behind the name, without parentheses";
+const RATES: &str = "the rate of a flow stands behind its name";
 const LISTS: &str = "no space behind the comma of a list";
 const SPACES: &str = "no spaces around \"=\"";
 const DASHES: &str = "no dashes before parameters";
@@ -25,6 +27,9 @@ const COUNTS: &str = "several flows are a number, \"*\" and a name";
 /// Each step, and the rule that it applies.
 const STEPS: &[(fn(&str) -> String, &str)] = &[
     (counted, COUNTS),
+    (counted_behind, COUNTS),
+    (called, CALLS),
+    (with_rate, RATES),
     (without_list_spaces, LISTS),
     (without_commas, COMMAS),
     (without_spaces, SPACES),
@@ -63,6 +68,52 @@ fn counted(text: &str) -> String {
     match !number.is_empty() && name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         true => format!("{number}*{name}"),
         false => text.to_owned(),
+    }
+}
+
+/// `4*reno` for `reno*4` and `reno x4`.
+fn counted_behind(text: &str) -> String {
+    let end = text
+        .find(|c: char| !is_key(c) && c != '-')
+        .unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let number = rest
+        .trim()
+        .strip_prefix(['x', 'X', '×', '*'])
+        .map(str::trim);
+    let digits = |number: &&str| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+    match number.filter(digits) {
+        Some(number) if !name.is_empty() => format!("{number}*{name}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// `codel target=5ms` for `codel(target=5ms)`.
+fn called(text: &str) -> String {
+    let end = text
+        .find(|c: char| !is_key(c) && c != '-')
+        .unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let inside = rest
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'));
+    match inside {
+        Some(inside) if !name.is_empty() => format!("{name} {}", inside.trim()),
+        _ => text.to_owned(),
+    }
+}
+
+/// `cbr 2Mbps` for `cbr=2Mbps`.
+fn with_rate(text: &str) -> String {
+    match text.split_once('=') {
+        Some((name, rate))
+            if !name.is_empty()
+                && name.chars().all(is_key)
+                && rate.starts_with(|c: char| c.is_ascii_digit()) =>
+        {
+            format!("{name} {rate}")
+        }
+        _ => text.to_owned(),
     }
 }
 
@@ -113,6 +164,7 @@ fn is_key(c: char) -> bool {
 }
 
 fn without_spaces(text: &str) -> String {
+    let text = &text.replace("==", "=");
     let parts: Vec<&str> = text.split('=').map(str::trim).collect();
     match text.contains(" =") || text.contains("= ") {
         true => parts.join("="),
@@ -143,6 +195,9 @@ fn without_dashes(text: &str) -> String {
 /// `target=5ms` for `target:5ms`.
 fn without_colons(text: &str) -> String {
     words(text, |at, word| match word.split_once(':') {
+        Some((name, pair)) if at == 0 && starts_pair(pair) && name.chars().all(is_key) => {
+            format!("{name} {pair}")
+        }
         Some((key, value))
             if at > 0
                 && !key.is_empty()
@@ -244,6 +299,13 @@ mod tests {
             ("prio each=(codel), (tbf)", "prio each=(codel),(tbf)", LISTS),
             ("4 reno", "4*reno", COUNTS),
             ("4xreno", "4*reno", COUNTS),
+            ("reno*4", "4*reno", COUNTS),
+            ("reno x4", "4*reno", COUNTS),
+            ("codel(target=5ms)", "codel target=5ms", CALLS),
+            ("codel,target=5ms", "codel target=5ms", COMMAS),
+            ("codel:target=5ms", "codel target=5ms", COLONS),
+            ("codel target==5ms", "codel target=5ms", SPACES),
+            ("cbr=2Mbps", "cbr 2Mbps", RATES),
             ("4 × reno mss=500B", "4*reno mss=500B", COUNTS),
             ("cbr rate 2Mbps", "cbr rate=2Mbps", PAIRS),
         ] {

@@ -20,7 +20,7 @@
 use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::entry::{Entry, SpecError};
-use crate::nesting::NestingContext;
+use crate::nesting::{NestingContext, refuse_surplus};
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
@@ -490,6 +490,7 @@ impl Entry<NestingContext> for Htb {
         for top in params.tops() {
             htb.grow(&top, None, &params, cx)?;
         }
+        refuse_surplus(&params.each, Htb::NAME, htb.leaves.len())?;
         let at_level = |level| {
             let classes = htb.tree.iter().zip(0..);
             let here = classes.filter(|(class, _)| class.level == level);

@@ -13,7 +13,7 @@
 
 use crate::child::{Backlog, Child};
 use crate::entry::{Entry, SpecError};
-use crate::nesting::{Each, NestingContext};
+use crate::nesting::{Each, NestingContext, refuse_surplus};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::{Inside, Line};
@@ -99,6 +99,7 @@ impl Entry<NestingContext> for Prio {
                 ),
             });
         }
+        refuse_surplus(&params.each, Prio::NAME, at(params.bands))?;
         let each = Each::any(&params.each, cx)?;
         let bands = (0..at(params.bands)).map(|number| Band {
             child: each.queue(number),
@@ -250,6 +251,24 @@ mod tests {
         }
         assert_eq!(bench.send(100), [0, 0, 1, 1, 2, 2, 5]);
         assert_eq!(bench.queue.backlog(), (0, 0));
+    }
+
+    #[test]
+    fn more_queues_than_bands_are_refused() {
+        let build = |text: &str| {
+            let spec = text.parse().expect("a spec");
+            let prepared = crate::registry::prepare(&spec, None).expect("prepared");
+            prepared.build(&crate::BuildContext::plain(1, "queue/test")).map(drop)
+        };
+        assert!(build("prio bands=3 each=(codel),(red),(droptail)").is_ok());
+        for (text, surplus) in [
+            ("prio bands=3 each=(codel),(red),(droptail),(pie)", "3; leave out the last 1"),
+            ("htb classes=500kbps/1Mbps each=(codel),(red),(pie)", "1; leave out the last 2"),
+            ("wrr buckets=1 each=(codel),(red)", "1; leave out the last 1"),
+        ] {
+            let error = build(text).unwrap_err().to_string();
+            assert!(error.ends_with(&format!("and the number of its queues is {surplus}")), "{error}");
+        }
     }
 
     #[test]

@@ -16,11 +16,11 @@
 use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::entry::{Entry, SpecError};
-use crate::nesting::{Each, NestingContext};
+use crate::nesting::{Each, NestingContext, refuse_surplus};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::weights::Weights;
-use sojourn_sim::Packet;
+use sojourn_sim::{Packet, to_usize};
 use sojourn_units::{Spec, Specs, params};
 use std::collections::VecDeque;
 
@@ -88,6 +88,9 @@ impl Entry<NestingContext> for Wrr {
     type Params = WrrParams;
 
     fn build(params: WrrParams, cx: &NestingContext) -> Result<Self, SpecError> {
+        if let Some(buckets) = params.buckets {
+            refuse_surplus(&params.each, Wrr::NAME, to_usize(buckets))?;
+        }
         Ok(Wrr {
             weights: params.weights,
             interleaved: params.interleaved,
