@@ -37,9 +37,10 @@ pub(crate) fn say_error(error: &LabError) {
     let Some(excerpt) = Excerpt::of(error, &text) else {
         return;
     };
-    let label = error
-        .meant()
-        .map_or_else(String::new, |name| format!("did you mean {name:?}?"));
+    let label = match error.meant() {
+        Some(name) => format!("did you mean {name:?}?"),
+        None => error.advice().to_owned(),
+    };
     eprint!("{}", printable(&excerpt.lines(file, &label)));
 }
 

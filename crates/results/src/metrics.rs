@@ -75,6 +75,11 @@ pub fn find(name: &str, level: Option<Level>) -> Option<(&'static Metric, bool)>
         by_name(name)
             .or_else(|| percentiles().iter().find(|metric| metric.name == name))
             .or_else(|| by_name(aliases::canonical(name)?))
+            .or_else(|| {
+                percentiles()
+                    .iter()
+                    .find(|metric| metric.name == sojourn(name))
+            })
             .or_else(|| metrics().iter().find(|metric| metric.shown_name() == name))
     };
     known(name).map(|metric| (metric, false)).or_else(|| {
@@ -98,6 +103,11 @@ fn percentiles() -> &'static [Metric] {
         shares.flat_map(each).filter(own).collect()
     });
     &PERCENTILES
+}
+
+/// The metric of sojourn times that a percentile alone, such as `p90`, stands for.
+fn sojourn(percentile: &str) -> String {
+    format!("sojourn_s_{percentile}")
 }
 
 /// The other names of a metric.
@@ -201,6 +211,8 @@ mod tests {
         assert_eq!(found("goodput_mbps"), Some("goodput_bps_sum"));
         assert_eq!(found("sojourn_ms_p99"), Some("sojourn_s_p99"));
         assert_eq!(found("P99"), Some("sojourn_s_p99"));
+        assert_eq!(found("p90"), Some("sojourn_s_p90"));
+        assert_eq!(found("p100"), None);
     }
 
     #[test]

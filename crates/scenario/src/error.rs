@@ -256,6 +256,11 @@ impl LabError {
         self.0.nearest.as_deref()
     }
 
+    /// What to do; empty where nothing is said.
+    pub fn advice(&self) -> &str {
+        &self.0.remedy
+    }
+
     /// The text in quotes that the problem is about, such as `rat` in `unknown parameter "rat"`.
     pub(crate) fn quoted(&self) -> Option<&str> {
         self.0.problem.split('"').nth(1)

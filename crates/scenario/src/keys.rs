@@ -3,7 +3,7 @@
 use sojourn_units::{ParamInfo, Params};
 
 use crate::model::{
-    ChainParams, DumbbellParams, LimitParams, LinkParams, ParkingLotParams, PlaceParams, RunParams,
+    ChainParams, DumbbellParams, LinkParams, ParkingLotParams, PlaceParams, RunParams,
     SeriesParams, WireParams,
 };
 
@@ -15,7 +15,6 @@ const TABLES: &[(&str, &[ParamInfo])] = &[
     ("topology", ChainParams::TABLE),
     ("series", SeriesParams::TABLE),
     ("wire", WireParams::TABLE),
-    ("limits", LimitParams::TABLE),
 ];
 
 /// The tables that stand several times, and their keys.
@@ -109,7 +108,6 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["interval", "period", "sampling"], &["step"]),
     (&["trace", "timeseries", "quantities"], &["record"]),
     (&["hosts", "nodes"], &["pairs"]),
-    (&["ram", "mem"], &["memory"]),
 ];
 
 /// The key that was probably meant by `given` in the table at `path`, which may have the keys `allowed`: one of them, or the path of one

@@ -66,7 +66,11 @@ pub fn find(name: &str) -> Result<Item, LabError> {
             None => Ok(item),
         };
     }
-    Err(unknown(of, plain, &all))
+    let metric = of.is_none_or(|of| of.name == metrics::FAMILY.name);
+    match metrics::computed(plain).filter(|_| metric) {
+        Some(item) => Ok(item),
+        None => Err(unknown(of, plain, &all)),
+    }
 }
 
 /// The error for a name that no item of a family has, or of none.
@@ -144,6 +148,19 @@ mod tests {
                 let found = find(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
                 assert_eq!((found.family, &found.name), (family.one, &item.name));
             }
+        }
+    }
+
+    #[test]
+    fn a_metric_is_found_by_every_name_that_a_table_takes() {
+        for (given, name) in [
+            ("throughput", "throughput_bps_sum"),
+            ("sojourn_ms_p99", "sojourn_s_p99"),
+            ("sojourn_s_p90", "sojourn_s_p90"),
+            ("sojourn_s_p99_pooled", "sojourn_s_p99"),
+        ] {
+            let found = find(given).map(|item| item.name);
+            assert_eq!(found.as_deref().ok(), Some(name), "{given}");
         }
     }
 

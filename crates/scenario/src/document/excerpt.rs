@@ -90,21 +90,18 @@ fn wrong_part(error: &LabError, text: &str, line: &Range<usize>) -> Option<Range
         Err(error) => return within(error.span()?),
     };
     let (key, value, whole) = spans(document.as_table(), error.path())?;
-    let unknown = error.kind() == LabErrorKind::UnknownKey && whole;
-    let range = match (unknown, key) {
-        (true, Some(key)) => within(key)?,
-        (_, key) => value.and_then(within).or_else(|| key.and_then(within))?,
-    };
-    if unknown {
-        return Some(range);
+    // What is wrong inside a text is quoted, or is the rest of a path that goes on into the text.
+    let rest = error.path().rsplit('.').next().filter(|_| !whole);
+    let inner = error.quoted().or(rest).filter(|text| !text.is_empty());
+    if let (Some(value), Some(inner)) = (value.clone().and_then(within), inner)
+        && let Some(at) = text[value.clone()].find(inner)
+    {
+        return Some(value.start + at..value.start + at + inner.len());
     }
-    let given = error.quoted()?;
-    let found = text[range.clone()]
-        .find(given)
-        .filter(|_| !given.is_empty());
-    Some(found.map_or(range.clone(), |at| {
-        range.start + at..range.start + at + given.len()
-    }))
+    match (error.kind() == LabErrorKind::UnknownKey && whole, key) {
+        (true, Some(key)) => within(key),
+        (_, key) => value.and_then(within).or_else(|| within(key?)),
+    }
 }
 
 /// The bytes of a key and of its value.
@@ -211,6 +208,10 @@ mod tests {
             (
                 "flows = [\"2*reno\", \"3*rno\"]\n",
                 " --> lab.toml:1:23\n  |\n1 | flows = [\"2*reno\", \"3*rno\"]\n  |                       ^^^\n",
+            ),
+            (
+                "flows = [\"2*reno windw=9kB\"]\n",
+                " --> lab.toml:1:18\n  |\n1 | flows = [\"2*reno windw=9kB\"]\n  |                  ^^^^^\n",
             ),
             (
                 "flows = [\"reno\"]\nname = bare\n",

@@ -1,7 +1,7 @@
 //! Metrics: what tables and figures can show.
 
 use super::item::{Family, Item};
-use sojourn_results::metrics::{Level, Metric, POOLED, aliases, metrics};
+use sojourn_results::metrics::{self, Level, Metric, POOLED, aliases, metrics};
 use std::collections::BTreeSet;
 
 pub(super) const FAMILY: Family = Family {
@@ -25,6 +25,12 @@ fn items() -> Vec<Item> {
             item(metric, &same.collect::<Vec<_>>())
         })
         .collect()
+}
+
+/// The metric of a name that no list has: a percentile, or as tables show it.
+pub(super) fn computed(name: &str) -> Option<Item> {
+    let (metric, _) = metrics::find(name, None)?;
+    Some(item(metric, &[metric]))
 }
 
 fn item(metric: &Metric, same: &[&Metric]) -> Item {
@@ -51,6 +57,14 @@ fn item(metric: &Metric, same: &[&Metric]) -> Item {
     if let Some(flows) = metric.flows {
         facts.push(("flows", flows.to_owned()));
     }
+    if let Some((measured, _)) = metric
+        .name
+        .rsplit_once("_p")
+        .filter(|(_, rest)| is_number(rest))
+    {
+        let any = format!("any from 10 to 99, such as {measured}_p90");
+        facts.push(("percentiles", any));
+    }
     if metric.pooled {
         let pooled = format!(
             "{}{POOLED}: over the packets of all replications together",
@@ -71,6 +85,10 @@ fn item(metric: &Metric, same: &[&Metric]) -> Item {
         usage: usage(metric, same),
         ..Item::default()
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|sign| sign.is_ascii_digit())
 }
 
 /// How to write it in the table of a study.
