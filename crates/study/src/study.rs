@@ -529,7 +529,7 @@ impl Study {
         self.description = description.or(scenario_description);
     }
 
-    /// What can be recorded in the points of an experiment; nothing unless a figure is over time.
+    /// What can be recorded in the points of an experiment; nothing unless a figure shows that.
     fn recordable(&self, experiment: &str) -> Option<&Recordable> {
         Some(&self.facts.get(experiment)?.recordable)
     }
@@ -543,12 +543,12 @@ impl Study {
     }
 }
 
-/// Whether a figure of a study shows time series.
+/// Whether a figure of a study shows time series or transfers.
 fn draws_series(document: &Document) -> Result<bool> {
     let figures = document.root().tables("figure")?;
     Ok(figures.iter().any(|figure| {
         let kind = figure.get("kind").and_then(|kind| kind.scalar().ok());
-        kind.as_deref() == Some("time")
+        kind.is_some_and(|kind| ["time", "cdf", "sizes"].contains(&kind.as_str()))
     }))
 }
 

@@ -13,6 +13,9 @@ use crate::compile::{Compiled, FlowInfo};
 /// The name in `record` of the queues inside schedulers, whose states have more quantities than are listed here.
 const INSIDE: &str = "queues";
 
+/// The kind of flows that load pages.
+const WEB: &str = "web";
+
 /// What can be recorded of some scenarios, and what they record.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recordable {
@@ -20,6 +23,10 @@ pub struct Recordable {
     recorded: BTreeSet<&'static str>,
     /// The value of `record` of each scenario that records something.
     texts: BTreeSet<String>,
+    /// Labels and names of flows that make transfers, and the words for several of them.
+    transfers: BTreeSet<String>,
+    /// Those that load pages.
+    pages: BTreeSet<String>,
 }
 
 /// A quantity that can be recorded.
@@ -67,6 +74,17 @@ impl Recordable {
             false => "reverse",
         };
         let words = [flow.label.as_str(), flow.name.as_str(), direction, "all"];
+        let transfers =
+            ends.sender.open_connections().is_some() || ends.sender.requester().is_some();
+        let pages = flow.kind == WEB;
+        for word in words {
+            if transfers {
+                self.transfers.insert(word.to_owned());
+            }
+            if pages {
+                self.pages.insert(word.to_owned());
+            }
+        }
         for own in OF_FLOWS.iter().filter(|own| (own.has)(&ends)) {
             let quantities = (own.quantities)(&ends);
             let quantities: Vec<&str> = quantities.iter().map(String::as_str).collect();
@@ -113,6 +131,15 @@ impl Recordable {
             Some(text) => format!("{text}, {name}"),
             None => (*name).to_owned(),
         })
+    }
+
+    /// What makes transfers, or loads pages: labels and names of flows, and the words for several of them.
+    pub fn transfers(&self, pages: bool) -> impl Iterator<Item = &str> + Clone {
+        let subjects = match pages {
+            true => &self.pages,
+            false => &self.transfers,
+        };
+        subjects.iter().map(String::as_str)
     }
 
     /// What has a quantity: link directions, labels and names of flows, and the words for several of them.

@@ -2,6 +2,7 @@
 //! mark.* A queue that may mark by its defaults is no cause for a note: without ECN in the flows it drops, as the others do. Marks avoid retransmissions, so such a comparison is of marking against dropping. Set `ecn` in the flows and in all queues alike.
 
 use sojourn_queue::registry::Resolved;
+use sojourn_sim::DropReason;
 use sojourn_units::{Spec, SpecValue};
 
 use super::evidence::{Compared, Evidence, Seen, value};
@@ -70,10 +71,17 @@ fn queue_marks(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
     })
 }
 
-/// Whether the measured queue marks because its parameters do so by default. Nobody asked for marks then, and without ECN it drops as others
-/// do.
+/// Whether the measured queue marks by its defaults. Nobody asked for marks then, and without ECN it drops as others do; one that always marks
+/// has to have done so.
 fn marks_by_default(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
     evidence.bottleneck(point).is_some_and(|link| {
+        if link.discipline.marks {
+            let runs = point.runs.iter().flat_map(|run| &run.queues);
+            let own = runs.filter(|queue| queue.link == link.name);
+            let early = [DropReason::Early, DropReason::TargetExceeded];
+            let drops = own.flat_map(|queue| early.map(|reason| queue.drops_by_reason[reason.index()]));
+            return drops.sum::<u64>() > 0;
+        }
         let mut spec = Spec::new(link.discipline.name);
         if !link.discipline.dialects.is_empty() {
             let release = link.resolved.release.to_owned();
@@ -81,7 +89,7 @@ fn marks_by_default(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
         }
         let default = sojourn_queue::registry::resolve(&spec, None).ok();
         let marks = |(_, resolved): (_, Resolved)| marks(&resolved.pairs, None);
-        !link.discipline.marks && default.is_some_and(marks)
+        default.is_some_and(marks)
     })
 }
 

@@ -33,6 +33,11 @@ fn check(request: &mut Request<'_>) -> Result<()> {
     let y = request.spec.y.get_or_insert_with(usual).clone();
     request.one_of("distribution", &y, DISTRIBUTIONS.into_iter())?;
     request.metric("of", &Some(format!("{y}_mean")))?;
+    match transfer_measure(&request.spec) {
+        Some(Measure::PageLoad) => request.transfers(true)?,
+        Some(_) => request.transfers(false)?,
+        None => {}
+    }
     request.of_one_point()
 }
 

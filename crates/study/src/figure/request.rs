@@ -91,6 +91,38 @@ impl Request<'_> {
         Err(self.at("of", &error))
     }
 
+    /// Fails unless flows that the figure shows make transfers, or load pages.
+    pub(super) fn transfers(&self, pages: bool) -> Result<()> {
+        let Some(recordable) = self.recordable else {
+            return Ok(());
+        };
+        let of = self.spec.of.as_deref().unwrap_or("forward");
+        let subjects = || recordable.transfers(pages);
+        if subjects().any(|subject| subject == of) {
+            return Ok(());
+        }
+        let (what, example) = match pages {
+            true => ("load pages", "web"),
+            false => ("make transfers", "request_response"),
+        };
+        let key = match self.spec.of {
+            Some(_) => "of",
+            None => "y",
+        };
+        let problem = format!("no {of} flows {what}, so there is nothing to draw");
+        let problem = match self.spec.of.as_deref() {
+            None | Some("forward" | "reverse" | "all") => problem,
+            Some(of) => format!("{of:?} does not {what}, so there is nothing to draw"),
+        };
+        let list: Vec<&str> = subjects().take(LISTED).collect();
+        let remedy = match list.first() {
+            Some(first) => format!("write of = \"{first}\""),
+            None => format!("add a flow that does, such as {example}"),
+        };
+        let error = LabError::new(LabErrorKind::Contradiction, problem).remedy(remedy);
+        Err(self.at(key, &error.allowed("flows that do", list.join(", "))))
+    }
+
     /// Fails unless the value of a key, if it has one, is a factor.
     pub(super) fn factor(&self, key: &str, value: &Option<String>) -> Result<()> {
         let Some(name) = value else { return Ok(()) };

@@ -23,7 +23,8 @@ fn check(request: &mut Request<'_>) -> Result<()> {
     let usual = || "slowdown_p99".to_owned();
     let y = request.spec.y.get_or_insert_with(usual).clone();
     request.one_of("statistic by size", &y, statistics())?;
-    request.of_one_point()
+    request.of_one_point()?;
+    request.transfers(false)
 }
 
 /// A statistic of transfers over their sizes.

@@ -82,6 +82,7 @@ fn unequal_limits_that_no_queue_came_near_are_not_told() {
 fn a_queue_that_may_mark_is_told_only_where_somebody_asked_for_marks() {
     let text = |queue: &str| notes(&SOUND.replace("\"codel\"]", &format!("\"{queue}\"]")));
     assert_eq!(rules(&text("fq_codel limit=20p")), Vec::<&str>::new());
+    assert_eq!(rules(&text("dualpi2 limit=20p")), Vec::<&str>::new());
     assert_eq!(rules(&text("codel ecn=true")), ["one-ecn"]);
     assert_eq!(rules(&text("step")), ["one-ecn"]);
 }

@@ -383,6 +383,39 @@ fn a_figure_over_time_of_what_is_not_recorded_is_refused_with_what_records_it() 
 }
 
 #[test]
+fn a_figure_of_transfers_that_no_flow_makes_is_refused() {
+    let with = |flow: &str, figure: &str| {
+        read(&format!(
+            "flows = [\"{flow}\", \"reno\"]\n[[figure]]\nid = \"f\"\n{figure}"
+        ))
+    };
+    for (flow, figure, text) in [
+        (
+            "cbr 1Mbps",
+            "kind = \"cdf\"\ny = \"fct_s\"",
+            "study.toml:5: figure[0].y: no forward flows make transfers, so there is nothing to draw; add a flow that does, such as \
+             request_response",
+        ),
+        (
+            "request_response",
+            "kind = \"cdf\"\ny = \"page_load_s\"",
+            "study.toml:5: figure[0].y: no forward flows load pages, so there is nothing to draw; add a flow that does, such as web",
+        ),
+        (
+            "request_response",
+            "kind = \"sizes\"\nof = \"reno\"",
+            "study.toml:5: figure[0].of: \"reno\" does not make transfers, so there is nothing to draw (flows that do: all, forward, \
+             request_response, request_response-1); write of = \"all\"",
+        ),
+    ] {
+        assert_eq!(with(flow, figure).err().as_deref(), Some(text));
+    }
+    for figure in ["kind = \"cdf\"\ny = \"page_load_s\"", "kind = \"sizes\""] {
+        assert!(with("web", figure).is_ok(), "{figure}");
+    }
+}
+
+#[test]
 fn a_table_or_figure_of_a_wrong_link_is_told_with_the_nearest_name_and_where_it_stands() {
     let with = |text: &str| error(&format!("flows = [\"reno\"]\n{text}"));
     let names =
