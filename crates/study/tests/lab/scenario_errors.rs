@@ -35,7 +35,7 @@ fn what_is_not_toml_names_the_line() {
         (
             r#"flows = ["reno"]
 flows = ["cbr 1Mbps"]"#,
-            "lab.toml:2: this is not TOML: duplicate key; a line is key = value, with texts in quotes, or a [table]",
+            r#"lab.toml:2: "flows" stands here for the second time; leave one out; a [table] is written once, with all its keys below it"#,
         ),
         (
             r#"flows = ["reno"]

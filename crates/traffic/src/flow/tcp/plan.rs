@@ -215,7 +215,7 @@ fn check_arguments(
     };
     let [sack, rledbat] = selective;
     kind.refuse_selective(args, &[TcpParams::TABLE, algorithm.params])?;
-    let advised = |error| advised_for(error, algorithm, args);
+    let advised = |error| advised_for(error, kind.name, algorithm, args);
     algorithm.refuse_of_dialect(args).map_err(advised)?;
     SackParams::refuse_of_dialect(args).map_err(advised)?;
     let tables = [TcpParams::TABLE, sack, rledbat, algorithm.params];

@@ -40,11 +40,15 @@ impl TcpKind {
 /// lacks.
 pub(super) fn advised_for(
     error: ParamError,
+    flow: &'static str,
     algorithm: &cc::Algorithm,
     args: &[(String, String)],
 ) -> ParamError {
     let ParamError::OfDialect {
-        key, given, remedy, ..
+        owner,
+        key,
+        given,
+        remedy,
     } = error
     else {
         return error;
@@ -59,7 +63,7 @@ pub(super) fn advised_for(
         Some(name) if written.is_some_and(|(_, text)| text == name) => {
             format!("leave it out, since dialect={name} says it already")
         }
-        Some(name) if !has(name) => {
+        Some(name) if !algorithm.dialects.is_empty() && !has(name) => {
             let names: Vec<&str> = algorithm.dialects.iter().map(|info| info.name).collect();
             format!(
                 "leave it out; dialects of {}: {}",
@@ -70,7 +74,8 @@ pub(super) fn advised_for(
         _ => remedy,
     };
     ParamError::OfDialect {
-        owner: algorithm.name,
+        // What is of selective acknowledgement, readers know by the name of their flow.
+        owner: if owner == "sack" { flow } else { owner },
         key,
         given,
         remedy,
