@@ -305,7 +305,7 @@ fn a_limit_in_bdp_or_time_is_told_in_bytes_and_packets_and_reruns_to_the_same_bi
     }
     assert_eq!(
         place.ok("rerun out --out again"),
-        "3 runs, 12 files: the same bits as in out\n"
+        "3 runs, 9 files: the same bits as in out\n"
     );
     assert!(place.ok("report again").contains("again"));
     let again =
