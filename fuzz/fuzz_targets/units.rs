@@ -8,7 +8,9 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use libfuzzer_sys::fuzz_target;
-use sojourn_units::{Bytes, FlowSpec, Limit, Packets, Rate, Ratio, Span, Spec, Specs, Time};
+use sojourn_units::{
+    Buffer, Bytes, FlowSpec, Limit, Packets, Rate, Ratio, Span, Spec, Specs, Time,
+};
 
 fn reads_back<T: FromStr + Display + PartialEq + Debug>(text: &str)
 where
@@ -34,6 +36,7 @@ fuzz_target!(|text: &str| {
     reads_back::<Bytes>(text);
     reads_back::<Packets>(text);
     reads_back::<Limit>(text);
+    reads_back::<Buffer>(text);
     reads_back::<Ratio>(text);
     reads_back::<Spec>(text);
     reads_back::<Specs>(text);

@@ -250,7 +250,11 @@ fn what_a_workload_cannot_be_is_refused_with_the_remedy() {
             "workload sizes=web_search load=50% interval=1s",
             "keep one of them",
         ),
-        ("workload tcp=cubbic sizes=web_search load=50%", "cubic"),
+        (
+            "workload tcp=cubbic sizes=web_search load=50%",
+            "flows[0].tcp: \"cubbic\" is not a TCP flow, or quic: did you mean \"cubic\"?",
+        ),
+        ("web tcp=(cubic mss=0B)", "flows[0].tcp.mss: \"0B\""),
         (
             "workload tcp=(cubic bytes=1MB) sizes=web_search load=50%",
             "bytes",

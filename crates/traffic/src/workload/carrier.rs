@@ -30,7 +30,11 @@ pub(super) fn carrier(
     spec: &Spec,
     request: &FlowRequest<'_>,
 ) -> Result<(Carrier, Spec), ParamError> {
-    let plan = Plan::of(spec, request.dialect).map_err(|error| error.within("tcp"))?;
+    let plan = Plan::of(spec, request.dialect).map_err(|error| match error.key() {
+        // It is about the name of what carries it.
+        "tcp" => error,
+        _ => error.within("tcp"),
+    })?;
     let mut full = Spec::new(spec.name.clone());
     let text = |text: &str| SpecValue::Text(text.to_owned());
     let mut put = |key: &str, value: SpecValue| {
