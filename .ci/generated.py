@@ -1,6 +1,6 @@
 """Writes what is generated from the command: `make generate`; `--check` tells whether anything is out of date.
 
-- docs/reference/schema.json: what `sojourn schema` prints, less indented; the pages and figures in docs/ that `sojourn docs` writes.
+- docs/reference/schema.json: what `sojourn schema` prints, less indented; the pages and figures in docs/ that `sojourn reference-pages` writes.
 - The output below every command of a `console` block in the documents: the command is run, in a directory of the
   document's own. A `toml` or `csv` block with `file=NAME` is written there first.
 """
@@ -23,6 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 SCHEMA = DOCS / "reference" / "schema.json"
 TIMEOUT_S = 300
+
+# A terminal of 80 columns, less the indent that `sojourn docs` gives an example.
+COLUMNS = "78"
 
 FENCE = re.compile(r"^```(?P<head>[^\n`]*)\n(?P<body>.*?)^```$", re.M | re.S)
 # What examples may call; a block with anything else is for reading.
@@ -67,7 +70,7 @@ def blocks(text: str) -> Iterator[Block]:
 def run_command(command: str, directory: Path, sojourn: Path) -> str:
     """What a command prints, on both outputs."""
     environment = {**os.environ, "PATH": f"{sojourn.parent}{os.pathsep}{os.environ['PATH']}"}
-    environment.update(NO_COLOR="1", COLUMNS="120", LC_ALL="C")
+    environment.update(NO_COLOR="1", COLUMNS=COLUMNS, LC_ALL="C")
     result = subprocess.run(
         ["bash", "-c", command],
         cwd=directory,
@@ -111,7 +114,7 @@ def generate(sojourn: Path) -> Iterator[tuple[Path, str]]:
     ).stdout
     yield SCHEMA, json.dumps(json.loads(schema), indent=1, ensure_ascii=False) + "\n"
     with tempfile.TemporaryDirectory() as scratch:
-        subprocess.run([str(sojourn), "docs", scratch], check=True, timeout=TIMEOUT_S)
+        subprocess.run([str(sojourn), "reference-pages", scratch], check=True, timeout=TIMEOUT_S)
         for page in sorted(p for p in Path(scratch).rglob("*") if p.is_file()):
             yield DOCS / page.relative_to(scratch), page.read_text(encoding="utf-8")
     for document in documents():

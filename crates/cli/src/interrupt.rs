@@ -55,6 +55,14 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &STOP
 }
 
+/// Whether a pager has the terminal: an interrupt is then the pager's to answer.
+static PAGER: AtomicBool = AtomicBool::new(false);
+
+/// From now on, or no longer, a pager has the terminal.
+pub(crate) fn leave_to_pager(leave: bool) {
+    PAGER.store(leave, Ordering::Relaxed);
+}
+
 /// The exit status after an interrupt: 130 after Ctrl-C, 143 after SIGTERM.
 pub(crate) fn status() -> u8 {
     STATUS.load(Ordering::Relaxed)
@@ -93,6 +101,9 @@ fn register() -> std::io::Result<()> {
 }
 
 fn interrupt(status: u8) {
+    if status == INTERRUPTED && PAGER.load(Ordering::Relaxed) {
+        return;
+    }
     if STOP.swap(true, Ordering::Relaxed) {
         cut_off();
     }

@@ -18,11 +18,17 @@ mod hints;
 mod interrupt;
 mod make;
 mod output;
+mod page;
+mod pager;
+mod progress;
 mod show;
+mod terminal;
+mod topics;
+mod whole;
 
 pub use execute::Draw;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use commands::Cli;
 use execute::Execute;
 use failure::Failure;
@@ -54,12 +60,16 @@ where
     T: Into<OsString> + Clone,
 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let cli = match Cli::try_parse_from(&args) {
+    whole::set(commands::plain);
+    let parsed = commands::cli()
+        .try_get_matches_from(&args)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             let plain = args.iter().map(|arg| arg.to_string_lossy().into_owned());
             if let Some(advice) = hints::instead(&error, &plain.collect::<Vec<_>>()) {
-                output::say(&advice);
+                output::complain(&advice);
                 return 2;
             }
             // Help and version go to standard output and are no failure.
@@ -68,6 +78,7 @@ where
             return status;
         }
     };
+    terminal::set(&cli.terminal);
     interrupt::listen();
     match cli.command.execute(draw) {
         Ok(()) | Err(Failure::Closed) => 0,

@@ -3,8 +3,9 @@
 use crate::args::MakeArgs;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::say;
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::output::{complain, say};
+use crate::progress::Line;
+use crate::terminal;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_results::{Hold, ResultSet};
 use sojourn_scenario::resolved::Resolved;
@@ -21,9 +22,10 @@ pub(crate) struct Made {
     _hold: Option<Arc<Hold>>,
 }
 
-/// Runs `study` with `runner`, into `out` if there is one.
+/// Runs `study`, which the progress line calls `name`, with `runner`, into `out` if there is one.
 pub(crate) fn make(
     study: &Study,
+    name: &str,
     out: Option<&Path>,
     command: String,
     shard: Option<Shard>,
@@ -39,8 +41,8 @@ pub(crate) fn make(
         .remedy("add --out DIR, or remove --fresh")
         .into());
     }
-    let bar = ProgressBar::new(0).with_style(style());
-    let mut progress = |news: &Progress| show(&bar, news);
+    let line = Line::new(name);
+    let mut progress = |news: &Progress| line.show(news);
     let options = Options {
         command,
         fresh: args.fresh,
@@ -52,7 +54,11 @@ pub(crate) fn make(
     };
     interrupt::keeps_in(out);
     let executed = execute(study, runner, out, options);
-    bar.finish_and_clear();
+    let (made, took) = line.end();
+    if terminal::is_verbose() && made > 0 {
+        let seconds = took.as_secs_f64();
+        say(&format!("made {made} runs in {seconds:.1} s"));
+    }
     let Executed {
         results,
         failures,
@@ -62,7 +68,7 @@ pub(crate) fn make(
         ..
     } = executed?;
     for damage in repaired {
-        say(&damage.to_string());
+        complain(&damage.to_string());
     }
     if let (1.., Some(out)) = (beyond, out) {
         say(&format!(
@@ -78,19 +84,7 @@ pub(crate) fn make(
         });
     };
     for failure in failures {
-        say(&failure.error.to_string());
+        complain(&failure.error.to_string());
     }
     Err(last.error.into())
-}
-
-/// Shows on a bar how far a study is.
-pub(crate) fn show(bar: &ProgressBar, news: &Progress) {
-    bar.set_length(news.total);
-    bar.set_position(news.done);
-}
-
-/// A bar on a terminal; nothing elsewhere.
-pub(crate) fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -2,25 +2,130 @@
 
 use crate::args::Format;
 use crate::failure::Failure;
-use crate::output::{emit, emit_data};
+use crate::output::{Text, emit_data, paragraph};
+use crate::terminal;
+use sojourn_report::{Note, Severity, Table, shell_word, text_table, text_table_within};
 use sojourn_results::ResultSet;
-use sojourn_study::summary::comparison;
+use sojourn_study::summary::{Comparison, comparison, note_text, severity};
+use std::path::Path;
 
 /// Prints results in the format asked for.
 pub(crate) fn results(results: &ResultSet, format: Format) -> Result<(), Failure> {
-    match format {
-        Format::Table => emit(&text(results, format)),
-        Format::Csv | Format::Json => emit_data(&text(results, format)),
+    let comparison = comparison(results);
+    match data(&comparison, format) {
+        Some(data) => emit_data(&data),
+        None => whole(&comparison).emit(),
     }
 }
 
-/// Results in the format asked for.
-pub(crate) fn text(results: &ResultSet, format: Format) -> String {
+/// Prints results on standard error, in the format asked for.
+pub(crate) fn results_beside(results: &ResultSet, format: Format) {
     let comparison = comparison(results);
+    match data(&comparison, format) {
+        Some(data) => Text::default().plain(&data).emit_beside(),
+        None => whole(&comparison).emit_beside(),
+    }
+}
+
+/// Results for programs; `None` if a table is asked for.
+pub(crate) fn data(comparison: &Comparison, format: Format) -> Option<String> {
     let text = match format {
-        Format::Table => comparison.text(),
+        Format::Table => return None,
         Format::Csv => comparison.csv(),
         Format::Json => comparison.json(),
     };
-    text.trim_end_matches('\n').to_owned() + "\n"
+    Some(text.trim_end_matches('\n').to_owned() + "\n")
+}
+
+/// Every table, and every note.
+pub(crate) fn whole(comparison: &Comparison) -> Text {
+    let mut text = Text::default();
+    for (index, table) in comparison.tables.iter().enumerate() {
+        let gap = if index > 0 { "\n" } else { "" };
+        text = text.plain(gap).titled(&fitted(table));
+    }
+    notes(text, comparison.notes.iter())
+}
+
+/// Notes below the answer of a study, at most.
+const NOTES: usize = 3;
+
+/// Where the results of a study are.
+pub(crate) struct Place<'a> {
+    /// The tables that the study asks for, in its order.
+    pub(crate) declared: Vec<&'a str>,
+    /// The result directory.
+    pub(crate) dir: &'a Path,
+}
+
+impl Place<'_> {
+    /// The directory, and the command that writes the report.
+    pub(crate) fn lines(&self) -> String {
+        format!(
+            "Results: {}\nReport:  sojourn report {}\n",
+            self.dir.display(),
+            shell_word(&self.dir.to_string_lossy())
+        )
+    }
+
+    /// The table that answers the study's question: the first that it asks for.
+    fn answer<'t>(&self, tables: &'t [Table]) -> Option<&'t Table> {
+        let declared = self.declared.iter();
+        let mut found = declared.filter_map(|id| tables.iter().find(|table| table.id == *id));
+        found.next().or(tables.first())
+    }
+}
+
+/// The first table of a study and the first notes, and where the rest is.
+pub(crate) fn answer(comparison: &Comparison, place: &Place<'_>) -> Text {
+    let mut text = Text::default();
+    if let Some(table) = place.answer(&comparison.tables) {
+        text = text.titled(&fitted(table));
+    }
+    let (mut first, rest): (Vec<&Note>, Vec<&Note>) = comparison
+        .notes
+        .iter()
+        .partition(|note| note.severity == Severity::Warning);
+    first.extend(rest);
+    text = notes(text, first.iter().copied().take(NOTES));
+    text = text.plain("\n").plain(&place.lines());
+    let more = |count: usize, what: &str| match count {
+        0 => None,
+        1 => Some(format!("1 more {what}")),
+        count => Some(format!("{count} more {what}s")),
+    };
+    let tables = more(comparison.tables.len().saturating_sub(1), "table");
+    let notes = more(first.len().saturating_sub(NOTES), "note");
+    let more: Vec<String> = tables.into_iter().chain(notes).collect();
+    if !more.is_empty() {
+        let more = more.join(" and ");
+        text = text.plain(&format!("Rest:    {more}: add --all, or --format csv\n"));
+    }
+    text
+}
+
+/// A table as wide as the terminal.
+pub(crate) fn fitted(table: &Table) -> String {
+    match terminal::is_wide() {
+        true => text_table(table),
+        false => text_table_within(table, terminal::table_width()),
+    }
+}
+
+/// Appends notes of the auditor, one paragraph each: warnings alone to a reader who wants no notes.
+pub(crate) fn notes<'a>(mut text: Text, notes: impl Iterator<Item = &'a Note>) -> Text {
+    let shown = notes.filter(|note| !terminal::is_quiet() || note.severity == Severity::Warning);
+    for (index, note) in shown.enumerate() {
+        let gap = if index == 0 { "\n" } else { "" };
+        let label = format!("{}:", severity(note));
+        text = text.plain(gap);
+        text = match note.severity {
+            Severity::Warning => text.warning(&label),
+            Severity::Info => text.note(&label),
+        };
+        // The first line begins behind the label.
+        let said = paragraph(&format!("{label} {}", note_text(note)), "  ");
+        text = text.plain(said.strip_prefix(&label).unwrap_or(&said));
+    }
+    text
 }

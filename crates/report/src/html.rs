@@ -8,6 +8,7 @@ use crate::figure::{
     has_hollow, hollow_in_words, intervals_not_shown, rows_not_shown, vega_lite_with, zooms,
 };
 use crate::markdown::{blocks, escape, phrase};
+use crate::number;
 use crate::palette::{Palette, Theme};
 use crate::summary::{
     Algorithm, Align, Block, Cell, Figure, Note, SettingGroup, Severity, Summary, Table,
@@ -213,7 +214,7 @@ impl Page {
 
     fn table(&mut self, table: &Table) {
         self.tables += 1;
-        let laid = lay(table);
+        let laid = lay(table, number::cell);
         self.push(&format!(
             "<figure class=\"table\" id=\"table-{}\">",
             table.id

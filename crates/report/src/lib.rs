@@ -66,6 +66,7 @@
 
 mod error;
 mod figure;
+mod grid;
 mod html;
 mod kind;
 mod load;
@@ -80,6 +81,7 @@ mod table;
 
 pub use error::ReportError;
 pub use figure::{vega_lite, vega_lite_with};
+pub use grid::{Grid, GridColumn, wrapped};
 pub use kind::Kind;
 pub use load::{ID_RULE, SUMMARY_FILE, is_id, load};
 pub use palette::{Palette, Theme};
@@ -90,4 +92,4 @@ pub use summary::{
     Algorithm, Align, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Note, Param,
     Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Summary, Table, Text,
 };
-pub use table::{csv_table, markdown_table, text_table};
+pub use table::{MINUS, csv_table, markdown_table, text_table, text_table_within};

@@ -39,6 +39,23 @@ impl Printed {
 
 /// The text of a cell; nothing for an empty one.
 pub(crate) fn cell(cell: &Cell) -> Printed {
+    printed(cell, |wanted, _| wanted)
+}
+
+/// As [`cell`], for a reader who compares at a glance: a value with an interval shows four significant digits, or one of the half width
+/// where that needs more.
+pub(crate) fn brief(cell: &Cell) -> Printed {
+    printed(cell, |wanted, size| {
+        wanted.min((BRIEF - 1 - size).max(wanted - 1))
+    })
+}
+
+/// Significant digits of a brief value.
+const BRIEF: i32 = 4;
+
+/// The text of a cell. `decimals` chooses the digits after the point from those that two significant digits of the half width need, and
+/// from the power of ten of the value.
+fn printed(cell: &Cell, decimals: fn(i32, i32) -> i32) -> Printed {
     match cell {
         Cell::Empty => Printed::bare(String::new()),
         Cell::Text(text) => Printed::bare(text.clone()),
@@ -46,7 +63,7 @@ pub(crate) fn cell(cell: &Cell) -> Printed {
             Some(value) if number.is_f64() => plain(value),
             _ => number.to_string(),
         }),
-        Cell::Estimate(estimate) => self::estimate(estimate),
+        Cell::Estimate(estimate) => self::estimate(estimate, decimals),
     }
 }
 
@@ -58,7 +75,7 @@ pub(crate) fn shown_half_width(estimate: &Estimate) -> Option<f64> {
     estimate.half_width.filter(|_| !single)
 }
 
-fn estimate(estimate: &Estimate) -> Printed {
+fn estimate(estimate: &Estimate, decimals: fn(i32, i32) -> i32) -> Printed {
     let value = estimate.value;
     let Some(half) = shown_half_width(estimate) else {
         return Printed::bare(match estimate.digits {
@@ -91,7 +108,8 @@ fn estimate(estimate: &Estimate) -> Printed {
         );
         return Printed::bare(format!("({value} ± {half})e{size}"));
     }
-    let decimals = decimals_within(wanted, size);
+    let size_shown = exponent(value.abs().max(half), BRIEF);
+    let decimals = decimals_within(decimals(wanted, size_shown), size);
     Printed {
         value: fixed(value, decimals),
         half_width: Some(fixed(half, decimals)),
@@ -182,6 +200,29 @@ mod tests {
         ];
         for (value, half, text) in cases {
             assert_eq!(shown(value, Some(half), 10), text, "{value} ± {half}");
+        }
+    }
+
+    #[test]
+    fn a_brief_value_shows_four_significant_digits_and_at_least_one_of_its_half_width() {
+        let cases = [
+            (99.854, 0.094, "99.85 ± 0.09"),
+            (99.9904, 0.0059, "99.990 ± 0.006"),
+            (0.999_25, 0.000_54, "0.9992 ± 0.0005"),
+            (19.466_4, 0.001_7, "19.466 ± 0.002"),
+            (0.387, 0.040, "0.387 ± 0.040"),
+            (6.05, 0.18, "6.05 ± 0.18"),
+            (386.0, 34.0, "386 ± 34"),
+            (-0.136, 0.094, "-0.136 ± 0.094"),
+        ];
+        for (value, half, text) in cases {
+            let estimate = Estimate {
+                value,
+                half_width: Some(half),
+                n: Some(10),
+                ..Estimate::default()
+            };
+            assert_eq!(brief(&Cell::Estimate(estimate)).joined(), text);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::grid::{Grid, GridColumn, pad, wrapped};
 use crate::markdown::words;
 use crate::number::{self, Printed};
 use crate::plain::csv_cell;
@@ -19,13 +20,16 @@ pub(crate) struct Laid {
     pub(crate) interval_note: Option<&'static str>,
 }
 
+/// Between the two labels of a difference, in the key of its column.
+pub const MINUS: &str = " − ";
+
 pub(crate) struct LaidCell {
     pub(crate) text: Printed,
     /// Mark of the cell's remark.
     pub(crate) mark: Option<String>,
 }
 
-pub(crate) fn lay(table: &Table) -> Laid {
+pub(crate) fn lay(table: &Table, print: fn(&Cell) -> Printed) -> Laid {
     let mut notes: Vec<(String, String)> = Vec::new();
     let rows = table
         .rows
@@ -33,7 +37,7 @@ pub(crate) fn lay(table: &Table) -> Laid {
         .map(|row| {
             row.iter()
                 .map(|cell| LaidCell {
-                    text: number::cell(cell),
+                    text: print(cell),
                     mark: note_of(cell).map(|note| mark_for(note, &mut notes)),
                 })
                 .collect()
@@ -79,30 +83,41 @@ pub(crate) fn why_no_interval(cell: &Cell) -> Option<&'static str> {
     }
 }
 
-/// The table as aligned plain text, for a terminal: title, header, rows, remarks. Ends with a line break.
+/// The table as aligned plain text, for a terminal: title, header, rows, remarks, with every digit that the report has. Ends with a line
+/// break.
 pub fn text_table(table: &Table) -> String {
-    let laid = lay(table);
-    let mut lines = vec![table.title.clone(), String::new()];
-    let columns: Vec<TextColumn> = table
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(index, column)| TextColumn::new(column, &laid, index))
-        .collect();
-    let row_line = |cells: Vec<String>| cells.join("  ").trim_end().to_owned();
-    lines.push(row_line(columns.iter().map(TextColumn::header).collect()));
-    lines.push(row_line(
-        columns.iter().map(|c| "-".repeat(c.width())).collect(),
-    ));
-    for row in &laid.rows {
-        lines.push(row_line(
-            columns
-                .iter()
-                .zip(row)
-                .map(|(c, cell)| c.cell(cell))
-                .collect(),
-        ));
+    text(table, number::cell, None)
+}
+
+/// As [`text_table`], with fewer digits, and in lines of at most `width` terminal columns if there is one. What does not fit wraps;
+/// differences move below the values, and columns into blocks.
+pub fn text_table_within(table: &Table, width: Option<usize>) -> String {
+    text(table, number::brief, width)
+}
+
+fn text(table: &Table, print: fn(&Cell) -> Printed, width: Option<usize>) -> String {
+    let laid = lay(table, print);
+    let whole: Vec<usize> = (0..table.columns.len()).collect();
+    let mut grids = vec![grid(table, &laid, &whole)];
+    if let Some(width) = width.filter(|width| !grids[0].fits(*width))
+        && let Some((values, differences)) = apart(table)
+    {
+        debug_assert!(width > 0, "a terminal has columns");
+        grids = vec![
+            grid(table, &laid, &values),
+            grid(table, &laid, &differences),
+        ];
     }
+    let grids: Vec<String> = grids.iter().map(|grid| grid.text(width)).collect();
+    let lines = |text: &str| match width {
+        Some(width) => wrapped(text, width).join("\n"),
+        None => text.to_owned(),
+    };
+    let mut text = format!(
+        "{}\n\n{}",
+        lines(&table.title),
+        grids.join("\nDifferences\n\n")
+    );
     let mut remarks: Vec<String> = laid
         .notes
         .iter()
@@ -111,12 +126,70 @@ pub fn text_table(table: &Table) -> String {
     remarks.extend(laid.interval_note.map(str::to_owned));
     remarks.extend(table.footnotes.iter().map(|footnote| words(footnote)));
     if !remarks.is_empty() {
-        lines.push(String::new());
-        lines.extend(remarks);
+        text.push('\n');
     }
-    let mut text = lines.join("\n");
-    text.push('\n');
+    for remark in remarks {
+        text.push_str(&lines(&remark));
+        text.push('\n');
+    }
     text
+}
+
+/// The columns of a table that hold differences apart from the others, each with the names of the rows; `None` if there are none.
+fn apart(table: &Table) -> Option<(Vec<usize>, Vec<usize>)> {
+    let names = names(table);
+    let is_difference = |index: &usize| table.columns[*index].key.contains(MINUS);
+    let (mut differences, values): (Vec<usize>, Vec<usize>) =
+        (names..table.columns.len()).partition(is_difference);
+    if differences.is_empty() || values.is_empty() {
+        return None;
+    }
+    differences.splice(0..0, 0..names);
+    Some(((0..names).chain(values).collect(), differences))
+}
+
+/// How many columns from the left name the rows: those with nothing but words.
+fn names(table: &Table) -> usize {
+    let is_name = |index: &usize| {
+        let mut cells = table.rows.iter().filter_map(|row| row.get(*index));
+        cells.all(|cell| matches!(cell, Cell::Text(_)))
+    };
+    let names = (0..table.columns.len()).take_while(is_name).count();
+    match names == table.columns.len() {
+        true => names.min(1),
+        false => names,
+    }
+}
+
+/// Some columns of a table, as they are printed.
+fn grid(table: &Table, laid: &Laid, columns: &[usize]) -> Grid {
+    let each: Vec<TextColumn> = columns
+        .iter()
+        .map(|index| TextColumn::new(laid, *index))
+        .collect();
+    let cells = |row: &Vec<LaidCell>| {
+        let cells = columns.iter().zip(&each);
+        cells
+            .map(|(index, column)| row.get(*index).map_or_else(String::new, |c| column.cell(c)))
+            .collect()
+    };
+    Grid {
+        columns: columns
+            .iter()
+            .zip(&each)
+            .map(|(index, column)| GridColumn {
+                header: header(&table.columns[*index]),
+                align: laid.align[*index],
+                wraps: column.half_width == 0
+                    && laid.align[*index] == Align::Left
+                    && column.mark == 0,
+                beyond: column.mark,
+            })
+            .collect(),
+        rows: laid.rows.iter().map(cells).collect(),
+        names: names(table),
+        ruled: true,
+    }
 }
 
 /// The table as CSV (RFC 4180, lines end with LF): numbers in full precision under the columns' keys. A column with
@@ -162,7 +235,7 @@ pub fn csv_table(table: &Table) -> String {
 
 /// The table as Markdown with pipes (GitHub's form), with title, caption and remarks.
 pub fn markdown_table(table: &Table) -> String {
-    let laid = lay(table);
+    let laid = lay(table, number::cell);
     let mut text = format!("**{}**", pipe_safe(&table.title));
     if !table.caption.is_empty() {
         text.push_str(&format!(" {}", table.caption.trim()));
@@ -207,7 +280,6 @@ pub fn markdown_table(table: &Table) -> String {
 
 /// Widths of the parts of a column's cells: value, half width, mark.
 struct TextColumn {
-    header: String,
     align: Align,
     value: usize,
     half_width: usize,
@@ -215,7 +287,7 @@ struct TextColumn {
 }
 
 impl TextColumn {
-    fn new(column: &Column, laid: &Laid, index: usize) -> Self {
+    fn new(laid: &Laid, index: usize) -> Self {
         let cells = || laid.rows.iter().filter_map(move |row| row.get(index));
         let half_width = cells()
             .filter_map(|cell| cell.text.half_width.as_ref())
@@ -225,38 +297,25 @@ impl TextColumn {
             .filter_map(|cell| cell.mark.as_ref())
             .map(|mark| mark.width() + 3)
             .max();
-        let mut value = cells()
+        let value = cells()
             .map(|cell| shown(&cell.text.value).width())
             .max()
             .unwrap_or(0);
-        let (half_width, mark) = (half_width.map_or(0, |w| w + 3), mark.unwrap_or(0));
-        let header = header(column);
-        value = value.max(header.width().saturating_sub(half_width + mark));
         Self {
-            header,
             align: laid.align[index],
             value,
-            half_width,
-            mark,
+            half_width: half_width.map_or(0, |w| w + 3),
+            mark: mark.unwrap_or(0),
         }
     }
 
-    fn width(&self) -> usize {
-        self.value + self.half_width + self.mark
-    }
-
-    fn header(&self) -> String {
-        // A mark is not part of the number that the header stands over.
-        let head = pad(
-            &self.header,
-            self.width().saturating_sub(self.mark),
-            self.align,
-        );
-        pad(&head, self.width(), Align::Left)
-    }
-
+    /// The text of a cell, as wide as all of the column where it has parts.
     fn cell(&self, cell: &LaidCell) -> String {
-        let mut text = pad(shown(&cell.text.value), self.value, self.align);
+        let value = shown(&cell.text.value);
+        if self.half_width + self.mark == 0 {
+            return value.to_owned();
+        }
+        let mut text = pad(value, self.value, self.align);
         if self.half_width > 0 {
             let half = cell.text.half_width.as_ref();
             let half = half.map_or_else(String::new, |half| format!(" ± {half}"));
@@ -274,17 +333,6 @@ impl TextColumn {
 /// What stands for an empty cell.
 fn shown(value: &str) -> &str {
     if value.is_empty() { "-" } else { value }
-}
-
-/// Pads to a width in terminal columns, which is not the number of characters.
-fn pad(text: &str, width: usize, align: Align) -> String {
-    let space = width.saturating_sub(text.width());
-    let left = match align {
-        Align::Left => 0,
-        Align::Center => space / 2,
-        Align::Right => space,
-    };
-    format!("{}{text}{}", " ".repeat(left), " ".repeat(space - left))
 }
 
 fn alignment(table: &Table, index: usize) -> Align {
@@ -493,7 +541,7 @@ rate_mbps,queue,sojourn_ms_mean,sojourn_ms_mean_half_width,sojourn_ms_mean_n,dro
 
     #[test]
     fn a_column_is_right_aligned_when_all_its_cells_are_numbers() {
-        let laid = lay(&sample());
+        let laid = lay(&sample(), number::cell);
         assert_eq!(
             laid.align,
             [Align::Right, Align::Left, Align::Right, Align::Right]

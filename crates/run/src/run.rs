@@ -19,7 +19,7 @@ use sojourn_units::{Rate, Span, Time};
 use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Runs one replication of a scenario.
 ///
@@ -46,7 +46,33 @@ pub fn run_unless(
     replication: u64,
     stop: &AtomicBool,
 ) -> Result<RunOutcome, LabError> {
-    run_traced_unless(scenario, replication, |_| NoTrace, stop).map(|(outcome, _)| outcome)
+    let watch = Watch {
+        stop,
+        reached: None,
+    };
+    run_watched(scenario, replication, watch)
+}
+
+/// What others ask of a run while it goes on, and what it tells them.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch<'a> {
+    /// Once true, the run ends within a fraction of a second.
+    pub stop: &'a AtomicBool,
+    /// Receives the simulated time in picoseconds, several times a second.
+    pub reached: Option<&'a AtomicU64>,
+}
+
+/// As [`run_unless`], and tells how far it is.
+///
+/// # Errors
+/// As [`run_unless`].
+pub fn run_watched(
+    scenario: &Resolved,
+    replication: u64,
+    watch: Watch<'_>,
+) -> Result<RunOutcome, LabError> {
+    let slices = Slices::default();
+    run_in_slices(scenario, replication, |_| NoTrace, watch, slices).map(|(outcome, _)| outcome)
 }
 
 /// Runs one replication with a tracer, made once the network is compiled.
@@ -72,17 +98,21 @@ pub fn run_traced_unless<T: Tracer>(
     tracer: impl FnOnce(&Compiled) -> T,
     stop: &AtomicBool,
 ) -> Result<(RunOutcome, T), LabError> {
-    run_in_slices(scenario, replication, tracer, stop, Slices::default())
+    let watch = Watch {
+        stop,
+        reached: None,
+    };
+    run_in_slices(scenario, replication, tracer, watch, Slices::default())
 }
 
 fn run_in_slices<T: Tracer>(
     scenario: &Resolved,
     replication: u64,
     tracer: impl FnOnce(&Compiled) -> T,
-    stop: &AtomicBool,
+    watch: Watch<'_>,
     mut slices: Slices,
 ) -> Result<(RunOutcome, T), LabError> {
-    let stopped = || stop.load(Ordering::Relaxed);
+    let stopped = || watch.stop.load(Ordering::Relaxed);
     let compiled = compile(scenario, replication)?;
     let tracer = tracer(&compiled);
     let Compiled {
@@ -112,6 +142,9 @@ fn run_in_slices<T: Tracer>(
         })?;
         if !arrived || stopped() {
             return Err(interrupted(network.now()));
+        }
+        if let Some(reached) = watch.reached {
+            reached.store(network.now().as_ps(), Ordering::Relaxed);
         }
         slices.adapt(network.census().hops, links.len());
         if until < next {
@@ -647,7 +680,11 @@ mod tests {
                     longest: length,
                     hops: 0,
                 };
-                run_in_slices(&scenario.resolve().unwrap(), 0, |_| NoTrace, &never, slices)
+                let watch = Watch {
+                    stop: &never,
+                    reached: None,
+                };
+                run_in_slices(&scenario.resolve().unwrap(), 0, |_| NoTrace, watch, slices)
                     .unwrap()
                     .0
             };
@@ -657,6 +694,19 @@ mod tests {
                 assert!(with(length) == whole, "{length}: {text}");
             }
         }
+    }
+
+    #[test]
+    fn a_run_tells_how_far_it_is() {
+        let text = "flows = [\"cubic\"]\n[run]\nduration = \"20s\"\nreplications = 1\n";
+        let scenario = Scenario::from_document(&Document::parse(text, "t.toml").unwrap()).unwrap();
+        let (never, reached) = (AtomicBool::new(false), AtomicU64::new(0));
+        let watch = Watch {
+            stop: &never,
+            reached: Some(&reached),
+        };
+        run_watched(&scenario.resolve().unwrap(), 0, watch).unwrap();
+        assert_eq!(reached.into_inner(), Span::from_secs(20).as_ps());
     }
 
     #[test]

@@ -78,9 +78,8 @@ impl Rule {
             rule: name.clone(),
             severity: finding.severity,
             text: finding.text,
-            help: (!finding.says_all).then(|| {
-                format!("docs/auditor.md, section {name}, has the reason and the remedy.")
-            }),
+            help: (!finding.says_all)
+                .then(|| format!("`sojourn docs {name}` has the reason and the remedy.")),
         };
         (self.find)(evidence).into_iter().map(note).collect()
     }

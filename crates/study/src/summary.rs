@@ -141,6 +141,23 @@ pub fn comparison(results: &ResultSet) -> Comparison {
     all
 }
 
+/// The word in front of a note of the auditor: `warning` or `note`.
+pub fn severity(note: &Note) -> &'static str {
+    match note.severity {
+        sojourn_report::Severity::Warning => "warning",
+        sojourn_report::Severity::Info => "note",
+    }
+}
+
+/// What a note of the auditor says, and the page that explains it.
+pub fn note_text(note: &Note) -> String {
+    let text = note.text.trim_end();
+    match note.help {
+        Some(_) => format!("{text} See: sojourn docs {}", note.rule),
+        None => text.to_owned(),
+    }
+}
+
 impl Comparison {
     /// The tables as a terminal shows them, with the auditor's notes below.
     pub fn text(&self) -> String {
@@ -150,11 +167,7 @@ impl Comparison {
             text.push('\n');
         }
         for note in &self.notes {
-            let severity = match note.severity {
-                sojourn_report::Severity::Warning => "warning",
-                sojourn_report::Severity::Info => "note",
-            };
-            text.push_str(&format!("{severity}: {}: {}\n", note.rule, note.text));
+            text.push_str(&format!("{}: {}\n", severity(note), note_text(note)));
         }
         text
     }

@@ -19,6 +19,10 @@ use std::hint::black_box;
 
 /// Measure CPU time per packet and hop.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn bench
+  sojourn bench --case b1 --rounds 5
+  sojourn bench --queue 'codel target=10ms'")]
 pub(crate) struct BenchArgs {
     /// Cases to run, such as b1 [default: the standard set]. `all` adds the large ones.
     #[arg(long = "case")]

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::output::emit;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 use sojourn_run::needs::Needs;
-use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_scenario::oneline::{Dumbbell, OPTIONS, dumbbell as read_dumbbell, parameter};
+use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::Study;
 use std::path::PathBuf;
 
@@ -28,9 +28,12 @@ impl Args for DumbbellArgs {
             .arg(several("queue").value_name("QUEUE").help(
                 "Queue of the bottleneck, such as 'codel target=5ms'. Repeat it to compare queues",
             ))
-            .arg(several("flow").value_name("FLOW").required(true).help(
-                "Flows, such as '4*reno' or 'cbr 2Mbps'. Repeat it for more flows",
-            ));
+            .arg(
+                several("flow")
+                    .value_name("FLOW")
+                    .required(true)
+                    .help("Flows, such as '4*reno' or 'cbr 2Mbps'. Repeat it for more flows"),
+            );
         for (option, path) in OPTIONS {
             let name = option.trim_start_matches('-');
             let mut arg = Arg::new(name).long(name).allow_hyphen_values(true);
@@ -68,7 +71,9 @@ impl Args for DumbbellArgs {
                     .help("Keep the results in this directory"),
             );
         // The comment on those arguments is not what the command does.
-        MakeArgs::augment_args(command).about("Compare queues at one bottleneck, without a file")
+        MakeArgs::augment_args(command)
+            .about("Compare queues at one bottleneck, without a file")
+            .after_help(EXAMPLES)
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -76,8 +81,12 @@ impl Args for DumbbellArgs {
     }
 }
 
-const DIALECT_HELP: &str =
-    "Default dialect of every component, such as ns2 or linux. A component's own dialect takes precedence";
+const EXAMPLES: &str = "Examples:
+  sojourn dumbbell --queue codel --queue pie --queue fq_codel --flow '4*cubic'
+  sojourn dumbbell --rate 20Mbps --rtt 50ms --queue 'codel target=10ms' --flow '4*reno'
+  sojourn dumbbell --queue fq_codel --flow '2*bbr' --flow 'cbr 2Mbps' --out results/mine";
+
+const DIALECT_HELP: &str = "Default dialect of every component, such as ns2 or linux. A component's own dialect takes precedence";
 
 /// A word for the value of an option: the kind of quantity, in capitals.
 fn value_name(path: &str, unit_text: &str) -> &'static str {
@@ -134,7 +143,8 @@ impl Execute for DumbbellArgs {
 /// Refuses several queues in one option: `codel,pie`.
 fn refuse_lists(queues: &[String]) -> Result<(), LabError> {
     let known = |name: &str| sojourn_queue::registry::find(name).is_ok();
-    let list = |text: &&String| text.contains(',') && text.split(',').all(|name| known(name.trim()));
+    let list =
+        |text: &&String| text.contains(',') && text.split(',').all(|name| known(name.trim()));
     let Some(list) = queues.iter().find(list) else {
         return Ok(());
     };

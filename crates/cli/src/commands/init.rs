@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// Write a commented study file to start from, and the JSON Schema with which editors complete it.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn init
+  sojourn init mine.toml && sojourn study mine.toml")]
 pub(crate) struct InitArgs {
     /// File to write, or - for standard output.
     #[arg(default_value = "study.toml")]

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// Feed recorded arrivals to a queue and print its decision on every packet.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn replay arrivals.csv --queue codel --rate 10Mbps
+  sojourn replay arrivals.csv --queue pie --rate 10Mbps --series samples.csv")]
 pub(crate) struct ReplayArgs {
     /// CSV file with the columns time_ns,bytes,flow,ecn and, optionally, dscp,source,destination; or - for standard
     /// input.

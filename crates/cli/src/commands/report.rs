@@ -16,6 +16,10 @@ use clap::{Args, ValueEnum};
 
 /// Write a report of a result directory: tables, figures and one HTML file.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn report results/rrul
+  sojourn report results/rrul --images svg,png
+  sojourn report results/rrul --format csv > rrul.csv")]
 pub(crate) struct ReportArgs {
     /// Result directory.
     pub(crate) dir: PathBuf,

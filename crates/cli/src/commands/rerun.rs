@@ -1,15 +1,13 @@
 //! `sojourn rerun`.
 
-use super::run::stoppable;
 use crate::args::threads;
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::make::{show, style};
 use crate::output::emit;
+use crate::progress::{Line, watched};
 use clap::Args;
-use indicatif::ProgressBar;
 use sojourn_study::rerun::rerun as again;
 use sojourn_study::study::{Options, Progress};
 use std::num::NonZero;
@@ -17,6 +15,9 @@ use std::path::PathBuf;
 
 /// Repeat the runs of a result directory and check that the results are the same, to the bit.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn rerun results/rrul
+  sojourn rerun results/rrul --out again --threads 2")]
 pub(crate) struct RerunArgs {
     /// Result directory. Its manifest describes all runs.
     pub(crate) dir: PathBuf,
@@ -35,8 +36,8 @@ impl Execute for RerunArgs {
 }
 
 fn rerun(args: &RerunArgs) -> Result<(), Failure> {
-    let bar = ProgressBar::new(0).with_style(style());
-    let mut progress = |news: &Progress| show(&bar, news);
+    let line = Line::new("rerun");
+    let mut progress = |news: &Progress| line.show(news);
     let command = Words::new("rerun")
         .path(&args.dir)
         .option_path("--out", args.out.as_deref())
@@ -49,8 +50,8 @@ fn rerun(args: &RerunArgs) -> Result<(), Failure> {
         ..Options::default()
     };
     interrupt::keeps_in(args.out.as_deref());
-    let compared = again(&args.dir, stoppable, args.out.as_deref(), options);
-    bar.finish_and_clear();
+    let compared = again(&args.dir, watched, args.out.as_deref(), options);
+    line.end();
     let compared = compared?;
     emit(&(compared.lines(&args.dir).join("\n") + "\n"))?;
     match compared.is_same() {

@@ -7,15 +7,14 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::make::make;
 use crate::output::{emit, say};
+use crate::progress::watched;
 use crate::show;
 use clap::Args;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
-use sojourn_run::run::run_unless;
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
-use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::{STUDY_KEYS, Study};
 use sojourn_traces::write::{TraceError, TraceFormat, run_written_unless};
@@ -25,6 +24,10 @@ use std::path::{Path, PathBuf};
 
 /// Run a scenario file and print the results.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn run scenario.toml
+  sojourn run scenario.toml --set topology.rate=20Mbps --replications 30
+  sojourn run scenario.toml --trace sojourn trace.csv")]
 pub(crate) struct RunArgs {
     /// Scenario file (TOML).
     pub(crate) scenario: PathBuf,
@@ -140,11 +143,6 @@ pub(super) fn apply_run_options(
     Ok(())
 }
 
-/// Runs one replication of a scenario; an interrupt ends it.
-pub(crate) fn stoppable(scenario: &Resolved, replication: u64) -> Result<RunOutcome, LabError> {
-    run_unless(scenario, replication, interrupt::flag())
-}
-
 /// Runs all of `study` and shows its results.
 pub(super) fn make_whole(
     study: &Study,
@@ -152,7 +150,7 @@ pub(super) fn make_whole(
     command: String,
     args: &MakeArgs,
 ) -> Result<(), Failure> {
-    match make(study, out, command, None, args, stoppable)?.results {
+    match make(study, &study.name, out, command, None, args, watched)?.results {
         Some(results) => show::results(&results, args.format),
         None => Ok(()),
     }
@@ -171,16 +169,21 @@ fn traced(
     };
     let format = TraceFormat::parse(format)?;
     let outcome = trace(scenario, format, file, &args.trace_links)?;
-    let made = make(study, None, command, None, &args.make, |_, _| {
-        Ok(outcome.clone())
-    })?;
+    let made = make(
+        study,
+        &study.name,
+        None,
+        command,
+        None,
+        &args.make,
+        |_, _| Ok(outcome.clone()),
+    )?;
     let Some(results) = made.results else {
         return Ok(());
     };
     if file == STANDARD_OUTPUT || !is_plain(Path::new(file)) {
         // Standard output is the trace's, or may be, as that of a pipe's other end.
-        let text = show::text(&results, args.make.format);
-        eprint!("{}", sojourn_scenario::printable(&text));
+        show::results_beside(&results, args.make.format);
         return Ok(());
     }
     show::results(&results, args.make.format)?;

@@ -9,6 +9,9 @@ use sojourn_study::starter;
 
 /// Print the JSON Schema of scenario and study files, for completion and checks in editors.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn schema > study.schema.json
+  sojourn schema scenario > scenario.schema.json")]
 pub(crate) struct SchemaArgs {
     /// Kind of file. A study may have all keys of a scenario.
     #[arg(value_enum, default_value = "study")]

@@ -3,7 +3,9 @@
 use crate::args::Format;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
-use crate::output::{csv, emit, emit_data};
+use crate::output::{Text, csv, emit_data};
+use crate::page::rendered;
+use crate::terminal;
 use clap::Args;
 use sojourn_scenario::catalogue::Part;
 use sojourn_study::lookup::{Item, find};
@@ -12,6 +14,10 @@ use std::fmt::Write;
 
 /// Show one queue, congestion control, flow, source, topology, metric, figure or study.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn show codel
+  sojourn show cubic --format json
+  sojourn show sojourn_s_p95")]
 pub(crate) struct ShowArgs {
     /// Its name, as `sojourn list` prints it; flow:cbr or source:cbr where two lists have it.
     pub(crate) name: String,
@@ -30,9 +36,13 @@ fn show(args: &ShowArgs) -> Result<(), Failure> {
     let item = find(&args.name)?;
     match args.format {
         Format::Json => emit_data(&format!("{:#}\n", item.to_json()))?,
-        Format::Csv if item.parts.is_empty() => emit_data(&csv(&["fact", "value"], &facts(&item))?)?,
+        Format::Csv if item.parts.is_empty() => {
+            emit_data(&csv(&["fact", "value"], &facts(&item))?)?
+        }
         Format::Csv => emit_data(&csv(&PARAMETERS, &parameters(&item))?)?,
-        Format::Table => emit(&page(&item))?,
+        Format::Table => Text::default()
+            .titled(&page(&item, terminal::prose_width()))
+            .page()?,
     }
     Ok(())
 }
@@ -49,7 +59,11 @@ const PARAMETERS: [&str; 7] = [
 
 /// What is known of an item without parameters.
 fn facts(item: &Item) -> Vec<Vec<String>> {
-    let named = [("name", &item.name), ("title", &item.title), ("about", &item.about)];
+    let named = [
+        ("name", &item.name),
+        ("title", &item.title),
+        ("about", &item.about),
+    ];
     let facts = item.facts.iter().map(|(name, value)| (*name, value));
     named
         .into_iter()
@@ -105,17 +119,24 @@ fn parameter(info: &ParamInfo, dialect: &str, value: &str, source: &str, doc: &s
     ]
 }
 
-fn page(item: &Item) -> String {
-    let mut text = format!("{} ({}, {})\n", item.title, item.name, item.family);
+/// Where the links of an algorithm's sources begin.
+const PLACE: &str = "reference/queues/index.md";
+
+fn page(item: &Item, width: usize) -> String {
+    let mut text = format!("{} ({}, {})\n\n", item.title, item.name, item.family);
     if !item.aliases.is_empty() {
-        let _ = writeln!(text, "also: {}", item.aliases.join(", "));
+        let _ = writeln!(text, "also: {}\n", item.aliases.join(", "));
     }
     // The first line says it already.
     let title = format!("{}.", item.title.trim_end_matches('.'));
     let about = item.about.strip_prefix(&title).unwrap_or(&item.about);
-    let _ = writeln!(text, "\n{}\n", wrap(about.trim_start(), 100));
+    let _ = writeln!(text, "{}\n", wrap(about.trim_start(), width));
     for (name, value) in &item.facts {
-        let _ = writeln!(text, "{:<12} {}", format!("{name}:"), wrap(value, 86).replace('\n', "\n             "));
+        let _ = writeln!(
+            text,
+            "{}",
+            hung(&format!("{:<12} ", format!("{name}:")), value, width)
+        );
     }
     if !item.facts.is_empty() {
         text.push('\n');
@@ -131,66 +152,78 @@ fn page(item: &Item) -> String {
         if item.parts.len() > 1 {
             let _ = writeln!(text, "== {} ==\n", part.title);
         }
-        text.push_str(&part_of_page(part));
+        text.push_str(&part_of_page(part, width));
     }
     if !item.sources.is_empty() {
         let _ = writeln!(
             text,
-            "Sources and deviations\n\n{}\n",
-            wrap(&item.sources, 100)
+            "Sources and deviations\n\n{}",
+            rendered(&item.sources, PLACE, width).unstyled()
         );
     }
     for (name, meaning) in &item.more {
-        let _ = writeln!(text, "  {name}: {meaning}");
+        let _ = writeln!(text, "{}", hung(&format!("  {name}: "), meaning, width));
     }
     text
 }
 
 /// The dialects and parameters of a part.
-fn part_of_page(part: &Part) -> String {
+fn part_of_page(part: &Part, width: usize) -> String {
     let mut text = String::new();
     if !part.dialects.is_empty() {
         text.push_str("Dialects (the first is the default)\n");
         for dialect in part.dialects {
-            let _ = writeln!(
-                text,
-                "  {:<10} {:<12} {}",
-                dialect.name, dialect.release, dialect.doc
-            );
+            let front = format!("  {:<10} {:<14} ", dialect.name, dialect.release);
+            let _ = writeln!(text, "{}", hung(&front, dialect.doc, width));
         }
         text.push('\n');
     }
     text.push_str("Parameters\n");
     for info in part.params {
         let range = info.range_text();
-        let _ = writeln!(text, "\n  {}: {}", info.name, (info.kind)().unit_text());
+        let front = format!("  {}: ", info.name);
         let _ = writeln!(
             text,
-            "      {}",
-            wrap(info.doc, 90).replace('\n', "\n      ")
+            "\n{}",
+            hung(&front, &(info.kind)().unit_text(), width)
         );
+        let _ = writeln!(text, "{}", hung("      ", info.doc, width));
         if !range.is_empty() {
-            let _ = writeln!(text, "      allowed: {range}");
+            let _ = writeln!(text, "{}", hung("      allowed: ", &range, width));
         }
         let known = info.known_in(part.params, part.dialects);
         if known.len() < part.dialects.len() {
-            let _ = writeln!(text, "      dialects: {}", known.join(", "));
+            let known = known.join(", ");
+            let _ = writeln!(text, "{}", hung("      dialects: ", &known, width));
         }
         let effect = info.effect_text();
         if !effect.is_empty() {
-            let _ = writeln!(
-                text,
-                "      {}",
-                wrap(&effect, 90).replace('\n', "\n      ")
-            );
+            let _ = writeln!(text, "{}", hung("      ", &effect, width));
         }
         for (dialect, value, source) in defaults(part, info) {
             let value = if value.is_empty() { "-" } else { value };
-            let _ = writeln!(text, "      {dialect:<10} {value:<12} {source}");
+            let front = format!("      {dialect:<10} {value:<12} ");
+            let _ = match front.chars().count() > width / 2 {
+                true => writeln!(
+                    text,
+                    "{}",
+                    hung("      ", &format!("{}{source}", front.trim_start()), width)
+                ),
+                false => writeln!(text, "{}", hung(&front, source, width)),
+            };
         }
     }
     text.push('\n');
     text
+}
+
+/// A text behind what stands in front of it, its further lines below its first.
+fn hung(front: &str, text: &str, width: usize) -> String {
+    let front_width = front.chars().count();
+    let lines = wrap(text, width.saturating_sub(front_width).max(width / 3));
+    let gap = format!("\n{:1$}", "", front_width.min(width / 2));
+    let hung = format!("{front}{}", lines.replace('\n', &gap));
+    hung.trim_end().to_owned()
 }
 
 /// Breaks each line of a text at spaces, except for the rows of tables.

@@ -1,25 +1,29 @@
 //! `sojourn study`.
 
-use super::run::{LIMIT_MEMORY, apply_run_options, apply_sets, stoppable};
-use crate::args::Format;
+use super::run::{LIMIT_MEMORY, apply_run_options, apply_sets};
 use crate::args::MakeArgs;
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::make::make;
-use crate::output::emit;
+use crate::output::{emit, emit_data};
+use crate::progress::watched;
 use crate::show;
 use clap::Args;
 use sojourn_scenario::LabError;
 use sojourn_scenario::document::Document;
 use sojourn_study::named::find;
 use sojourn_study::study::{Shard, Study};
-use sojourn_study::summary::write_summary;
+use sojourn_study::summary::{comparison, write_summary};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Run a study and print its tables.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn study rrul
+  sojourn study study.toml --all
+  sojourn study rfc7928 --set run.replications=3 --only 5-1-1 --dry-run")]
 pub(crate) struct StudyArgs {
     /// Study file (TOML), or the name of a study: one in ./studies/NAME/study.toml, or one that comes with Sojourn.
     pub(crate) study: OsString,
@@ -41,6 +45,9 @@ pub(crate) struct StudyArgs {
     /// Make only one part of the runs, such as 1/4. Other processes make the other parts.
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
+    /// Print every table and every note, not only the first table.
+    #[arg(long)]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) make: MakeArgs,
 }
@@ -80,7 +87,15 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         .option(LIMIT_MEMORY, args.make.limit_memory.as_deref())
         .option_path("--out", args.out.as_deref())
         .text();
-    let made = make(&study, Some(&out), command, shard, &args.make, stoppable)?;
+    let made = make(
+        &study,
+        &name,
+        Some(&out),
+        command,
+        shard,
+        &args.make,
+        watched,
+    )?;
     let Some(results) = &made.results else {
         return emit(&format!(
             "This part is done. When all parts are done, run: sojourn report {}\n",
@@ -88,14 +103,25 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         ));
     };
     write_summary(&out)?;
-    show::results(results, args.make.format)?;
-    match args.make.format {
-        Format::Table => emit(&format!(
-            "\nResults: {}\nReport:  sojourn report {}\n",
-            out.display(),
-            sojourn_report::shell_word(&out.to_string_lossy())
-        )),
-        Format::Json | Format::Csv => Ok(()),
+    let comparison = comparison(results);
+    if let Some(data) = show::data(&comparison, args.make.format) {
+        return emit_data(&data);
+    }
+    let place = show::Place {
+        declared: results
+            .manifest
+            .tables
+            .iter()
+            .map(|table| &*table.id)
+            .collect(),
+        dir: &out,
+    };
+    match args.all {
+        true => show::whole(&comparison)
+            .plain("\n")
+            .plain(&place.lines())
+            .page(),
+        false => show::answer(&comparison, &place).emit(),
     }
 }
 

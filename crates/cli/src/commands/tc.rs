@@ -10,6 +10,9 @@ use sojourn_units::Spec;
 
 /// Print the Linux tc command that configures the same queue.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn tc 'fq_codel target=5ms'
+  sojourn tc cake --dev eth0")]
 pub(crate) struct TcArgs {
     /// Queue, such as 'fq_codel target=5ms'. Its dialect is linux unless it names another.
     pub(crate) queue: String,

@@ -4,7 +4,8 @@ use crate::args::Format;
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
-use crate::output::{emit, emit_data, say};
+use crate::output::{Text, emit_data, say};
+use crate::show::fitted;
 use clap::{Args, Subcommand};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_traces::read::input::STANDARD_INPUT;
@@ -23,6 +24,10 @@ pub(crate) enum TraceCommand {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn trace analyse out.tr
+  sojourn trace analyse sender.pcap --receiver receiver.pcap --table flows
+  sojourn trace analyse out.tr --from 5s --out analysis")]
 pub(crate) struct AnalyseArgs {
     /// Trace file, or - for standard input.
     pub(crate) file: PathBuf,
@@ -111,25 +116,27 @@ fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
         ));
     }
     for remark in &analysis.remarks {
-        eprintln!("sojourn: note: {remark}");
+        say(&format!("note: {remark}"));
     }
     let chosen = choose(&analysis, &args.tables)?;
     match args.format {
         Format::Json => json(&analysis, &chosen)?,
         Format::Csv => csv(&analysis, &chosen)?,
         Format::Table if chosen.is_empty() => {
-            let mut text = overview(&analysis);
+            let mut text = Text::default().plain(&overview(&analysis));
             for table in brief(&analysis) {
-                text.push_str(&format!("\n{}", table.text(ROWS)));
+                text = text.plain("\n").titled(&fitted(&table.shown(ROWS)));
             }
-            emit(&text)?;
+            text.emit()?;
         }
         Format::Table => {
-            let text: Vec<String> = chosen
-                .iter()
-                .map(|table| table.without_empty_columns().text(usize::MAX))
-                .collect();
-            emit(&text.join("\n"))?;
+            let mut text = Text::default();
+            for (index, table) in chosen.iter().enumerate() {
+                let gap = if index > 0 { "\n" } else { "" };
+                let shown = table.without_empty_columns().shown(usize::MAX);
+                text = text.plain(gap).titled(&fitted(&shown));
+            }
+            text.emit()?;
         }
     }
     if let Some(dir) = &args.out {
@@ -215,12 +222,13 @@ fn csv(analysis: &Analysis, chosen: &[&TraceTable]) -> Result<(), Failure> {
         [] => main(),
         [table] => Some(*table),
         _ => {
-            return Err(
-                LabError::new(LabErrorKind::Contradiction, "CSV output can hold only one table")
-                    .in_file("--table")
-                    .remedy("name one table, or write all to a directory with --out")
-                    .into(),
-            );
+            return Err(LabError::new(
+                LabErrorKind::Contradiction,
+                "CSV output can hold only one table",
+            )
+            .in_file("--table")
+            .remedy("name one table, or write all to a directory with --out")
+            .into());
         }
     };
     match table {

@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// Compare queue disciplines with measurements of ns-2, ns-3 and Linux.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn validate
+  sojourn validate --all")]
 pub(crate) struct ValidateArgs {
     /// Peer to compare with: linux, ns2 or ns3 [default: all]. Repeat it for more peers.
     #[arg(long = "peer", value_name = "NAME")]

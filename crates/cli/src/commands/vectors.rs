@@ -24,6 +24,9 @@ pub(crate) enum VectorsCommand {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn vectors write
+  sojourn vectors write --queue codel --out codel-vectors")]
 pub(crate) struct VectorsWriteArgs {
     /// A vector (codel-linux), a discipline in all its dialects (codel), or a specification ('codel target=20ms')
     /// [default: all].
@@ -38,6 +41,8 @@ pub(crate) struct VectorsWriteArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sojourn vectors check --exec ./my-codel --queue codel")]
 pub(crate) struct VectorsCheckArgs {
     /// Shell command of the implementation. It runs once per vector.
     #[arg(long, value_name = "COMMAND")]

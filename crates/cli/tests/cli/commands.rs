@@ -111,7 +111,7 @@ fn the_study_that_comes_along_runs_anywhere() {
 #[test]
 fn parts_of_a_study_make_the_whole() {
     let place = Place::new();
-    let whole = place.ok("study small.toml --out whole");
+    let whole = place.ok("study small.toml --out whole --all");
     let part = place.ok("study small.toml --out parts --shard 1/2");
     assert!(part.contains("sojourn report parts"), "{part}");
     place.ok("study small.toml --out parts --shard 2/2");
@@ -145,14 +145,14 @@ fn schema_is_one_document_of_json() {
 #[test]
 fn the_pages_in_docs_are_those_of_this_version() {
     let place = Place::new();
-    place.ok("docs pages");
+    place.ok("reference-pages pages");
     let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     for (name, content) in place.files("pages") {
         let kept =
             std::fs::read(docs.join(&name)).unwrap_or_else(|error| panic!("docs/{name}: {error}"));
         assert!(
             kept == content,
-            "docs/{name} is out of date: sojourn docs docs"
+            "docs/{name} is out of date: sojourn reference-pages docs"
         );
     }
 }

@@ -8,6 +8,7 @@ mod limits;
 mod mistakes;
 mod results;
 mod support;
+mod terminal;
 mod theory;
 mod traces;
 mod vectors;

@@ -93,6 +93,10 @@ impl Place {
         command
             .current_dir(self.0.path())
             .args(line.split_whitespace());
+        // Whoever runs the tests may have set these.
+        for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR"] {
+            command.env_remove(variable);
+        }
         command
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sojourn_report::{Cell, Column, Estimate as Shown, Table};
+use sojourn_report::{Cell, Column, Estimate as Shown, MINUS, Table};
 use sojourn_results::asked::Asked;
 use sojourn_results::manifest::{Comparison, FactorInfo, PointInfo};
 use sojourn_results::metrics::Unit;
@@ -59,7 +59,7 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
     );
     let pairs: Vec<(&PointInfo, &PointInfo)> = pairs(&points);
     for (a, b) in &pairs {
-        let title = format!("{} − {}", label(a), label(b));
+        let title = format!("{}{MINUS}{}", label(a), label(b));
         columns.push(number_column(&title, &title, Unit::Index));
     }
     let mut rows = Vec::new();

@@ -1,0 +1,97 @@
+//! The documentation that the command brings along: every page of `docs/`, and each rule of the auditor.
+
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::auditor::RULES;
+use sojourn_study::lookup;
+use std::borrow::Cow;
+
+/// The path of each page from `docs/`, and its text in Markdown, as `build.rs` found them.
+pub(crate) const PAGES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+/// The page that lists the others, in groups.
+pub(crate) const INDEX: &str = "index.md";
+
+/// The page of the auditor. Each section is also a topic of its own.
+const AUDITOR: &str = "auditor.md";
+
+/// What `sojourn docs` prints of a topic.
+pub(crate) struct Topic {
+    /// Where its page lies in `docs/`.
+    pub(crate) place: &'static str,
+    /// Its text, in Markdown.
+    pub(crate) text: Cow<'static, str>,
+}
+
+/// The name of the topic that a page is.
+pub(crate) fn name_of(place: &str) -> &str {
+    let file = place.rsplit('/').next().unwrap_or(place);
+    file.trim_end_matches(".md")
+}
+
+/// The first heading of a page.
+pub(crate) fn title_of(text: &str) -> &str {
+    let mut lines = text.lines();
+    let heading = lines.find_map(|line| line.strip_prefix("# "));
+    heading.unwrap_or_default()
+}
+
+/// The topic of a file of the repository, or of the section `part` in it.
+pub(crate) fn at(file: &str, part: &str) -> Option<String> {
+    let place = file.strip_prefix("docs/")?;
+    let (place, _) = PAGES.iter().find(|(known, _)| *known == place)?;
+    let is_rule = *place == AUDITOR && RULES.iter().any(|rule| rule.name() == part);
+    Some(match is_rule {
+        true => part.to_owned(),
+        false => name_of(place).to_owned(),
+    })
+}
+
+/// The names of all topics.
+pub(crate) fn names() -> Vec<String> {
+    let pages = PAGES.iter().map(|(place, _)| name_of(place).to_owned());
+    pages.chain(RULES.iter().map(|rule| rule.name())).collect()
+}
+
+/// The topic with a name: that of a page, its path, that of an auditor's rule, or another name of an algorithm.
+///
+/// # Errors
+/// If there is none; it names the nearest.
+pub(crate) fn find(given: &str) -> Result<Topic, LabError> {
+    let plain = given.trim().to_lowercase();
+    let plain = plain.trim_start_matches("docs/").trim_end_matches(".md");
+    let wanted = plain.replace([' ', '_'], "-");
+    let page = |wanted: &str| {
+        let is_it = |place: &str| {
+            let path = place.trim_end_matches(".md").replace('_', "-");
+            path == wanted || name_of(&path) == wanted
+        };
+        PAGES.iter().find(|(place, _)| is_it(place))
+    };
+    if let Some((place, text)) = page(&wanted) {
+        return Ok(Topic {
+            place,
+            text: Cow::Borrowed(text),
+        });
+    }
+    if let Some(rule) = RULES.iter().find(|rule| rule.name() == wanted) {
+        return Ok(Topic {
+            place: AUDITOR,
+            text: Cow::Owned(format!("# The auditor: {wanted}\n\n{}", rule.page())),
+        });
+    }
+    let entry = lookup::find(given).ok();
+    if let Some((place, text)) = entry.and_then(|entry| page(&entry.name.replace('_', "-"))) {
+        return Ok(Topic {
+            place,
+            text: Cow::Borrowed(text),
+        });
+    }
+    let names = names();
+    let nearest = sojourn_units::nearest(&wanted, names.iter().map(String::as_str));
+    Err(LabError::new(
+        LabErrorKind::UnknownName,
+        format!("there is no page {given:?}"),
+    )
+    .nearest(nearest)
+    .remedy("`sojourn docs` lists the topics"))
+}
