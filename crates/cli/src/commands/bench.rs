@@ -4,7 +4,7 @@
 
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
-use crate::output::{emit, table};
+use crate::output::{emit, paragraph, table};
 use clap::Args;
 use cpu_time::ThreadTime;
 use sojourn_queue::registry::{self, CatalogueEntry};
@@ -197,11 +197,12 @@ fn report(
     let mut text = String::new();
     if !rows.is_empty() {
         let mut ring: Vec<f64> = measured.iter().flat_map(|m| m.ring.clone()).collect();
-        text = format!(
-            "Ring loop: {:.1} ns per packet. CPU time; each case by itself, in slices that take turns with the ring loop; medians of {} rounds, and the range of the ratio.\n\n",
+        let measured_how = format!(
+            "Ring loop: {:.1} ns per packet. CPU time; each case by itself, in slices that take turns with the ring loop; medians of {} rounds, and the range of the ratio.",
             median(&mut ring),
             rounds
         );
+        text = paragraph(&measured_how, "") + "\n";
     }
     if !rows.is_empty() {
         text.push_str(&table(&HEADER, rows));
