@@ -249,7 +249,7 @@ fn a_topic_is_printed_with_its_links_as_commands() {
     assert!(rule.starts_with("The auditor: phase-effects\n"), "{rule}");
     let index = place.ok("docs");
     assert!(index.contains("\n  compare-queues  "), "{index}");
-    let page = place.ok("docs compare-queues");
+    let page = place.ok("docs tutorial");
     let words: Vec<&str> = page.split_whitespace().collect();
     assert!(words.join(" ").contains("`sojourn docs "), "{page}");
     let error = place.refused(place.sojourn("docs compare-queue"));
