@@ -84,7 +84,7 @@ impl Entry for Avq {
     const NAME: &'static str = "avq";
     const ALIASES: &'static [&'static str] = &["vq"];
     const TITLE: &'static str = "AVQ";
-    const ABOUT: &'static str = "Adaptive virtual queue. Arrivals also enter a virtual queue of the same size that is served more slowly than the link. Packets that would overflow it are dropped or marked, long before the real queue is full. The virtual rate adapts so that arrivals settle at `gamma` times the link's rate.\n\n\
+    const ABOUT: &'static str = "Adaptive virtual queue: AVQ drops what would overflow a queue that is slightly slower than the link. Arrivals also enter a virtual queue of the same size that is served more slowly than the link. Packets that would overflow it are dropped or marked, long before the real queue is full. The virtual rate adapts so that arrivals settle at `gamma` times the link's rate.\n\n\
         Expect a nearly empty queue and a link utilization of 98 %: AVQ controls the rate, not the queue. If sources do not respond, the virtual rate falls to zero, and every arrival that finds the virtual buffer full is dropped.";
     type Params = AvqParams;
 

@@ -64,7 +64,7 @@ impl Entry for DropTail {
     const NAME: &'static str = "droptail";
     const ALIASES: &'static [&'static str] = &["pfifo", "bfifo", "fifo"];
     const TITLE: &'static str = "DropTail";
-    const ABOUT: &'static str = "First in, first out. A packet that arrives at a full queue is dropped. With `drop=head`, the oldest packet is dropped instead.\n\n\
+    const ABOUT: &'static str = "First in, first out: a packet that arrives at a full queue is dropped. With `drop=head`, the oldest packet is dropped instead.\n\n\
         Expect the delay of a full buffer whenever TCP keeps the link busy: the queue stays near its limit, so the buffer size, not the load, determines the delay.";
     type Params = DropTailParams;
 

@@ -82,7 +82,7 @@ pub struct Rem {
 impl Entry for Rem {
     const NAME: &'static str = "rem";
     const TITLE: &'static str = "REM";
-    const ABOUT: &'static str = "Random exponential marking. A price rises while arrivals exceed the link's rate or the queue exceeds `qref` packets, and falls otherwise. Arrivals are dropped or marked with a probability that approaches 1 exponentially with the price, so that the marks along a path signal the sum of its prices.\n\n\
+    const ABOUT: &'static str = "Random exponential marking: REM drops at random, by a price that rises while demand exceeds the rate. A price rises while arrivals exceed the link's rate or the queue exceeds `qref` packets, and falls otherwise. Arrivals are dropped or marked with a probability that approaches 1 exponentially with the price, so that the marks along a path signal the sum of its prices.\n\n\
         Expect a short queue and a full link for any number of flows, once the price has settled: the price, not the queue, represents the congestion. The published step is small: on slow links the price takes tens of seconds to settle, and until then packets are dropped at `limit`.";
     type Params = RemParams;
 

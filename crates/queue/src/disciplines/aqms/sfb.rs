@@ -213,7 +213,7 @@ struct Counted {
 impl Entry for Sfb {
     const NAME: &'static str = "sfb";
     const TITLE: &'static str = "SFB";
-    const ABOUT: &'static str = "Stochastic fair BLUE. A few rows hold bins, and each bin is a BLUE with its own probability. A hash assigns each flow to one bin per row. Its packets are dropped (or marked) with the smallest probability among its bins. An unresponsive flow drives all its bins to probability 1 and is then limited in rate. A responsive flow that shares some of its bins with it usually has another bin to itself.\n\n\
+    const ABOUT: &'static str = "Stochastic fair BLUE: SFB isolates unresponsive flows with a few bins for all flows. A few rows hold bins, and each bin is a BLUE with its own probability. A hash assigns each flow to one bin per row. Its packets are dropped (or marked) with the smallest probability among its bins. An unresponsive flow drives all its bins to probability 1 and is then limited in rate. A responsive flow that shares some of its bins with it usually has another bin to itself.\n\n\
         Expect an unresponsive source to be limited to the penalty rate, and responsive flows to share the rest as under BLUE; fairness is not a goal. SFB is as slow as BLUE: with Linux's steps of 1/2000, it takes some thousand packets to detect a source at twice the rate.";
     type Params = SfbParams;
 

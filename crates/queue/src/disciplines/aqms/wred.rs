@@ -207,7 +207,7 @@ impl Entry for Wred {
     const NAME: &'static str = "wred";
     const ALIASES: &'static [&'static str] = &["gred"];
     const TITLE: &'static str = "WRED";
-    const ABOUT: &'static str = "Weighted random early detection. The queue has one average. Each class of packets, by IP precedence or another property, has its own thresholds and max_p. `min=20p:30p` gives class 0 the threshold 20 and all others 30.\n\n\
+    const ABOUT: &'static str = "Weighted random early detection: RED with thresholds for each class of packets. The queue has one average. Each class of packets, by IP precedence or another property, has its own thresholds and max_p. `min=20p:30p` gives class 0 the threshold 20 and all others 30.\n\n\
         Expect packets of low precedence to be dropped first. If the thresholds are far enough apart, a higher class loses no packets until the lower classes have backed off. Cisco's defaults are close together, so all classes lose similar shares.";
     type Params = WredParams;
 

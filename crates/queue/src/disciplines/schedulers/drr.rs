@@ -169,7 +169,7 @@ impl Entry<NestingContext> for Drr {
     const TITLE: &'static str = "DRR";
     const FAIR: bool = true;
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Deficit round robin. Each flow has a queue. Queues take turns and send a `quantum` of bytes per turn; a remainder too small for the next packet is kept for the next turn. When all queues together reach the limit, the longest queue loses a packet.\n\n\
+    const ABOUT: &'static str = "Deficit round robin: flows take turns, each of a quantum of bytes. Each flow has a queue. Queues take turns and send a `quantum` of bytes per turn; a remainder too small for the next packet is kept for the next turn. When all queues together reach the limit, the longest queue loses a packet.\n\n\
         Expect equal throughput for all backlogged flows with any packet sizes, within one quantum and the largest packet, and a short wait for flows that send less than their share. Each queue can have its own AQM, as in `drr each=(codel)`, or a scheduler with queues, as in `drr limit=none classify=dscp each=(sfq)`. In the second case, use the limits of the inner queues, or `drop=arriving`.";
     type Params = DrrParams;
 

@@ -77,7 +77,7 @@ impl Entry<NestingContext> for FqCobalt {
     const NAME: &'static str = "fq_cobalt";
     const TITLE: &'static str = "FQ-COBALT";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Flow queueing with COBALT. Each flow has a queue with its own COBALT, a combination of CoDel and BLUE. Queues take turns of a `quantum` of bytes. A flow whose queue was empty goes before backlogged flows.\n\n\
+    const ABOUT: &'static str = "Flow queueing with COBALT: new flows go first, and COBALT manages each flow's queue. Each flow has a queue with its own COBALT, a combination of CoDel and BLUE. Queues take turns of a `quantum` of bytes. A flow whose queue was empty goes before backlogged flows.\n\n\
         Expect the behaviour of FQ-CoDel under TCP. BLUE limits an unresponsive flow once its packets wait longer than `blue_threshold`, while FQ-CoDel lets its queue grow to the limit. The algorithm comes from ns-3 and has no public pseudo-code, so only its parts are tested against reference implementations.";
     type Params = FqCobaltParams;
 

@@ -106,7 +106,7 @@ impl Entry<NestingContext> for FqCodel {
     const NAME: &'static str = "fq_codel";
     const TITLE: &'static str = "FQ-CoDel";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Flow queueing with CoDel. Each flow has a queue with its own CoDel. Queues take turns of a `quantum` of bytes. A flow whose queue was empty goes before backlogged flows. When all queues together exceed the limit, the queue with the most bytes loses half of its packets.\n\n\
+    const ABOUT: &'static str = "Flow queueing with CoDel: new flows go first, and CoDel manages each flow's queue. Each flow has a queue with its own CoDel. Queues take turns of a `quantum` of bytes. A flow whose queue was empty goes before backlogged flows. When all queues together exceed the limit, the queue with the most bytes loses half of its packets.\n\n\
         Expect equal throughput for backlogged flows and almost no delay for flows that send less than their share. The delay of long TCP flows is near `target` in each queue; only unresponsive flows have long queues. With ECN, packets of an unresponsive flow are marked, not dropped, until the limit is reached.";
     type Params = FqCodelParams;
 

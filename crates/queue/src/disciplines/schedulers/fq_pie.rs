@@ -117,7 +117,7 @@ impl Entry<NestingContext> for FqPie {
     const NAME: &'static str = "fq_pie";
     const TITLE: &'static str = "FQ-PIE";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Flow queueing with PIE. Each flow has a queue with its own PIE. Queues take turns of a `quantum` of bytes. A flow whose queue was empty goes before backlogged flows.\n\n\
+    const ABOUT: &'static str = "Flow queueing with PIE: new flows go first, and PIE manages each flow's queue. Each flow has a queue with its own PIE. Queues take turns of a `quantum` of bytes. A flow whose queue was empty goes before backlogged flows.\n\n\
         Expect equal throughput for backlogged flows and almost no delay for flows that send less than their share. The delay of long TCP flows oscillates around `target` in each queue. An unresponsive flow loses only its own excess packets.";
     type Params = FqPieParams;
 

@@ -134,7 +134,7 @@ const SLOTS: usize = 1024;
 impl Entry<NestingContext> for Hhf {
     const NAME: &'static str = "hhf";
     const TITLE: &'static str = "HHF";
-    const ABOUT: &'static str = "Heavy-hitter filter. A small counting filter finds the flows that send more than `admit_bytes` within `reset_timeout`. Their packets wait in one bucket, all others in a second one. The second bucket has `non_hh_weight` times the share of the first, has priority after it was empty, and loses packets only if there are no packets of heavy flows to drop.\n\n\
+    const ABOUT: &'static str = "Heavy-hitter filter: separates the flows that send most from all others. A small counting filter finds the flows that send more than `admit_bytes` within `reset_timeout`. Their packets wait in one bucket, all others in a second one. The second bucket has `non_hh_weight` times the share of the first, has priority after it was empty, and loses packets only if there are no packets of heavy flows to drop.\n\n\
         Expect short flows to pass a queue full of bulk transfers almost without delay. With the defaults, a flow is heavy from 25 Mbps. On slower links no flow is ever heavy, and HHF is a FIFO that drops its head: set `admit_bytes` for your link.";
     type Params = HhfParams;
 

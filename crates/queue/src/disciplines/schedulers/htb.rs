@@ -463,7 +463,7 @@ fn priorities(mut mask: u8) -> impl Iterator<Item = usize> {
 impl Entry<NestingContext> for Htb {
     const NAME: &'static str = "htb";
     const TITLE: &'static str = "HTB";
-    const ABOUT: &'static str = "Hierarchical token bucket, as in Linux. Each class gets its `rate` whenever it has packets. Up to its `ceil`, it borrows unused capacity from the class above it. Among classes that borrow, the lowest priority number goes first; classes of equal priority share by their quanta.\n\n\
+    const ABOUT: &'static str = "Hierarchical token bucket: classes have a guaranteed rate and borrow what others leave. Each class gets its `rate` whenever it has packets. Up to its `ceil`, it borrows unused capacity from the class above it. Among classes that borrow, the lowest priority number goes first; classes of equal priority share by their quanta.\n\n\
         `htb rate=10Mbps classes=2Mbps/10Mbps@0,8Mbps/10Mbps@1` has two classes: flow 0 is in the first, all other flows are in the second. \
         `classify=dscp classes=46+34:2Mbps/10Mbps@0,8Mbps/10Mbps@1` puts EF and AF41 into the first. \
         `classes=6Mbps/10Mbps{2Mbps/10Mbps,4Mbps/10Mbps},4Mbps/10Mbps` has two classes below one: capacity that one of them does not use goes to the other first, and only then to the third class. Each leaf class has a queue with its own AQM, such as `each=(codel)`, or a scheduler with queues, such as `each=(fq_codel)`. `each=(droptail limit=50p),(fq_codel)` gives the first leaf a FIFO and the others flow queues.\n\n\

@@ -85,7 +85,7 @@ impl Entry<NestingContext> for Prio {
     const TITLE: &'static str = "strict priority";
     const STARVES_NONE: bool = false;
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Strict priority. Each packet belongs to a band, and the first band with a packet sends. Each band can have its own AQM, as in `prio each=(codel)`, or a scheduler with queues, as in `prio each=(fq_codel)`. With a shaper, as in `prio each=(tbf rate=2Mbps)`, later bands send while the shaper holds a band back. `prio bands=3 each=(droptail limit=50p),(fq_codel)` gives the first band a short FIFO and the other two flow queues.\n\n\
+    const ABOUT: &'static str = "Strict priority: the first band with a packet sends. Each packet belongs to a band, and the first band with a packet sends. Each band can have its own AQM, as in `prio each=(codel)`, or a scheduler with queues, as in `prio each=(fq_codel)`. With a shaper, as in `prio each=(tbf rate=2Mbps)`, later bands send while the shaper holds a band back. `prio bands=3 each=(droptail limit=50p),(fq_codel)` gives the first band a short FIFO and the other two flow queues.\n\n\
         Expect the first band to see an empty link, except for the packet in transmission, and the last band to starve when the others fill the link. In dialect `linux`, the band comes from the TOS bits of 1992, so ECN-capable packets without a codepoint go to the last band.";
     type Params = PrioParams;
 

@@ -201,7 +201,7 @@ impl Entry<NestingContext> for Qfq {
     const TITLE: &'static str = "QFQ";
     const FAIR: bool = true;
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Quick fair queueing. Each flow has a queue and a weight. Its share of the link is as accurate as under the best schedulers with timestamps (WF2Q+), at a cost that does not grow with the number of flows. Dialect `linux` is QFQ+, which serves aggregates of up to eight flows of equal weight, each flow in turn. Each queue can have its own AQM, as in `qfq weights=4:1 each=(codel)`, or a scheduler with queues, as in `qfq weights=4:1 classify=dscp each=(fq_codel)`.\n\n\
+    const ABOUT: &'static str = "Quick fair queueing: weighted fair queueing at a constant cost per packet. Each flow has a queue and a weight. Its share of the link is as accurate as under the best schedulers with timestamps (WF2Q+), at a cost that does not grow with the number of flows. Dialect `linux` is QFQ+, which serves aggregates of up to eight flows of equal weight, each flow in turn. Each queue can have its own AQM, as in `qfq weights=4:1 each=(codel)`, or a scheduler with queues, as in `qfq weights=4:1 classify=dscp each=(fq_codel)`.\n\n\
         Expect throughput in the ratio of the weights, within a few packets at any time. A flow of small weight waits less for bursts of others than under `drr` or `wrr`.";
     type Params = QfqParams;
 

@@ -184,7 +184,7 @@ impl Entry<NestingContext> for Sfq {
     const NAME: &'static str = "sfq";
     const TITLE: &'static str = "SFQ";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Stochastic fairness queueing. A hash assigns conversations to queues, and the queues take turns. When there is no room left, the longest queue loses a packet.\n\n\
+    const ABOUT: &'static str = "Stochastic fairness queueing: flows are hashed to queues that take turns. A hash assigns conversations to queues, and the queues take turns. When there is no room left, the longest queue loses a packet.\n\n\
         Expect nearly equal shares in packets (in bytes with `quantum`) for backlogged flows in different buckets, and half a share for two flows in the same bucket, until the hash key changes. In dialect ns2, long queues lose no packets to others: with more buckets than places, the queue is nearly always short.";
     type Params = SfqParams;
 

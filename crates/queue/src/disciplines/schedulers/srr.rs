@@ -204,7 +204,7 @@ impl Entry<NestingContext> for Srr {
     const TITLE: &'static str = "SRR";
     const FAIR: bool = true;
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Smoothed round robin. Each flow has a queue and a weight. The bits of the weights form a matrix, and a fixed sequence determines the next column to visit, so that the visits of a queue are spread over the round. In each visit, a queue sends a `quantum` of bytes; a remainder too small for the next packet is kept. The work per packet depends neither on the number of flows nor on the weights.\n\n\
+    const ABOUT: &'static str = "Smoothed round robin: weighted turns, spread evenly by a fixed sequence. Each flow has a queue and a weight. The bits of the weights form a matrix, and a fixed sequence determines the next column to visit, so that the visits of a queue are spread over the round. In each visit, a queue sends a `quantum` of bytes; a remainder too small for the next packet is kept. The work per packet depends neither on the number of flows nor on the weights.\n\n\
         Expect throughput in proportion to the weights and, for a flow of large weight, a much steadier service than under weighted DRR. With equal weights, SRR is DRR. `weights=4:2:1` gives flows 0 and 1 the weights 4 and 2, and all others 1.\n\n\
         In dialect ns2, all flows share one queue unless you set `assign`, as in a script that never calls `setqueue`. Such a script compares a FIFO.";
     type Params = SrrParams;

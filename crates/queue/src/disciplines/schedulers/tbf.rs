@@ -201,7 +201,7 @@ impl Bucket {
 impl Entry<NestingContext> for Tbf {
     const NAME: &'static str = "tbf";
     const TITLE: &'static str = "TBF";
-    const ABOUT: &'static str = "Token bucket filter. Tokens arrive at `rate`, and the bucket holds up to `burst` of them. A packet waits until there are tokens for all its bytes, even if the transmitter is free. With `peakrate`, a second, shallow bucket spaces the packets of a burst.\n\n\
+    const ABOUT: &'static str = "Token bucket filter: a shaper that limits the rate and the size of bursts. Tokens arrive at `rate`, and the bucket holds up to `burst` of them. A packet waits until there are tokens for all its bytes, even if the transmitter is free. With `peakrate`, a second, shallow bucket spaces the packets of a burst.\n\n\
         Expect the throughput of the slower of `rate` and the link, and the behaviour of the inner queue at that rate: a long queue with a FIFO, a short queue with `tbf rate=5Mbps each=(codel)`, one queue per flow with `tbf rate=5Mbps each=(fq_codel)`. A filter without an AQM adds all the delay that its limit allows. `burst` must be at least the size of the largest packet; larger packets are dropped.";
     const TAKES_SCHEDULERS: bool = true;
     const SHAPES_TO: Option<&'static str> = Some("rate");

@@ -173,7 +173,7 @@ impl Entry<NestingContext> for Wfq {
     const ALIASES: &'static [&'static str] = &["fair_queueing"];
     const TITLE: &'static str = "WFQ";
     const FAIR: bool = true;
-    const ABOUT: &'static str = "Weighted fair queueing. Each flow has a queue and a weight. WFQ follows, in virtual time, a fluid server that serves all backlogged flows at once in proportion to their weights. Packets leave in the order in which that server would finish them. With `clock=self`, virtual time is the tag of the packet in transmission, which is simpler and slightly less fair.\n\n\
+    const ABOUT: &'static str = "Weighted fair queueing: flows share the link in proportion to their weights. Each flow has a queue and a weight. WFQ follows, in virtual time, a fluid server that serves all backlogged flows at once in proportion to their weights. Packets leave in the order in which that server would finish them. With `clock=self`, virtual time is the tag of the packet in transmission, which is simpler and slightly less fair.\n\n\
         Expect throughput in proportion to the weights. Each packet leaves at most one packet transmission later than from the fluid server. `weights=4:2:1` gives flows 0 and 1 the weights 4 and 2, and all others 1.";
     type Params = WfqParams;
 

@@ -83,7 +83,7 @@ impl Entry<NestingContext> for Wrr {
     const TITLE: &'static str = "WRR";
     const FAIR: bool = true;
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Weighted round robin. Each flow has a queue. Queues take turns, and the weight of a queue is its number of packets per turn. With `interleaved`, a turn is one packet, and the weight is the number of turns per cycle. Each queue can have its own AQM, as in `wrr weights=4:1 each=(codel)`, or a scheduler with queues, as in `wrr weights=4:1 classify=dscp each=(fq_codel)`.\n\n\
+    const ABOUT: &'static str = "Weighted round robin: flows take turns, each of as many packets as its weight. Each flow has a queue. Queues take turns, and the weight of a queue is its number of packets per turn. With `interleaved`, a turn is one packet, and the weight is the number of turns per cycle. Each queue can have its own AQM, as in `wrr weights=4:1 each=(codel)`, or a scheduler with queues, as in `wrr weights=4:1 classify=dscp each=(fq_codel)`.\n\n\
         Expect backlogged flows to share the link in packets in the ratio of their weights. A flow with packets three times as large gets three times the throughput; `drr` avoids this. A flow may have to wait for the whole turns of all others.";
     type Params = WrrParams;
 
