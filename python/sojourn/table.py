@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import importlib
+import shutil
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from sojourn import _core
-from sojourn.errors import MissingLibraryError, UnknownNameError
+from sojourn.errors import BadValueError, MissingLibraryError, UnknownNameError
 
 __all__ = ["Named", "Table"]
 
@@ -16,6 +18,8 @@ T = TypeVar("T")
 
 # Rows that a notebook shows, and rows that iteration turns into dicts at a time.
 _SHOWN = 10
+# The width of a table without a terminal, in characters.
+_WIDTH = 100
 _CHUNK = 1024
 
 
@@ -36,8 +40,10 @@ class Table:
     Data libraries take it directly: `polars.DataFrame(table)`, `pandas.DataFrame(table)`, `pyarrow.table(table)`,
     `altair.Chart(table)`, `narwhals.from_native(table)`; DuckDB finds it by its variable's name. polars and pyarrow share its memory.
 
-    Without any library: `table["name"]` is a column as a list, `len(table)` the number of rows, and iteration gives the rows, each a dict
-    from column to value.
+    Exact sums such as `sojourn_ps_sum` have the type `decimal128`. `to_polars()`, `to_pandas()` and charts get numbers that they can draw.
+
+    Without any library: `table["name"]` is a column as a list, `table[:2]` the first two rows as a table, `len(table)` the number of rows,
+    and iteration gives the rows, each a dict from column to value. `print(table)` shows the first rows.
     """
 
     def __init__(self, core: _core.Table) -> None:
@@ -78,11 +84,22 @@ class Table:
     def __contains__(self, name: object) -> bool:
         return name in self.columns
 
-    def __getitem__(self, name: str) -> list[Any]:
-        """The values of one column.
+    @overload
+    def __getitem__(self, name: str) -> list[Any]: ...
+    @overload
+    def __getitem__(self, name: slice) -> Table: ...
+    def __getitem__(self, name: str | slice) -> list[Any] | Table:
+        """The values of one column, or with a slice such as `[:2]` a table of those rows.
 
-        Raises `UnknownNameError`, a `KeyError`, with the nearest name.
+        Raises `UnknownNameError`, a `KeyError`, with the nearest name; `BadValueError` for a slice with a step.
         """
+        if isinstance(name, slice):
+            start, stop, step = name.indices(len(self))
+            if step != 1:
+                raise BadValueError(
+                    f"a slice of a table has no step, but {step} was given; use table.to_dicts()[::{step}]"
+                )
+            return Table(self._core.rows(start, max(stop - start, 0)))
         values = self._core.column(name) if isinstance(name, str) else None
         if values is None:
             raise unknown("column", name, self.columns)
@@ -97,14 +114,26 @@ class Table:
         return self._core.to_dicts()
 
     def to_polars(self) -> Any:
-        """The table as a `polars.DataFrame`."""
-        return _library("polars", "Table.to_polars").DataFrame(self)
+        """The table as a `polars.DataFrame`; `decimal128` becomes `Float64`, with 15 significant digits. `polars.DataFrame(table)` is exact."""
+        polars = _library("polars", "Table.to_polars")
+        frame = polars.DataFrame(self)
+        kinds = self.schema
+        casts = [
+            polars.col(name).cast(polars.List(polars.Float64) if _is_list(kind) else polars.Float64)
+            for name, kind in kinds.items()
+            if _is_decimal(kind)
+        ]
+        return frame.with_columns(casts) if casts else frame
 
     def to_pandas(self) -> Any:
-        """The table as a `pandas.DataFrame`."""
+        """The table as a `pandas.DataFrame` with the types of `pandas.DataFrame(table)`.
+
+        Whole numbers, `uint64` and `decimal128`, become `int64`, and `float64` where one is missing or too large. A column without any
+        value is `float64`.
+        """
         pandas = _library("pandas", "Table.to_pandas")
         try:
-            return self.to_arrow().to_pandas()
+            return _for_pandas(self.to_arrow()).to_pandas()
         except MissingLibraryError:
             return pandas.DataFrame({name: self[name] for name in self.columns})
 
@@ -123,7 +152,7 @@ class Table:
     def __narwhals_dataframe__(self) -> Any:
         """The frame that narwhals works on, and with it Altair, Plotly and others: polars, pyarrow or pandas, what is there first."""
         narwhals = _library("narwhals", "narwhals.from_native")
-        for take in (self.to_polars, self.to_arrow, self.to_pandas):
+        for take in (self.to_polars, lambda: _with_floats(self.to_arrow()), self.to_pandas):
             try:
                 frame = take()
             except MissingLibraryError:
@@ -145,6 +174,30 @@ class Table:
         names = self.columns
         some = ", ".join(names[:6]) + (", ..." if columns > 6 else "")
         return f"<sojourn.Table: {_count(rows, 'row')}, {_count(columns, 'column')}: {some}>"
+
+    def __str__(self) -> str:
+        """The first rows, and as many columns as the terminal (or `COLUMNS`) has room for."""
+        kinds = self.schema
+        width = shutil.get_terminal_size((_WIDTH, 24)).columns
+        shown: list[list[str]] = []
+        room = width
+        first = self[:_SHOWN]
+        for name, kind in kinds.items():
+            cells = [name, *map(_cell, first[name])]
+            wide = max(map(len, cells))
+            if shown and wide > room:
+                break
+            left = kind in ("string", "bool")
+            shown.append([cell.ljust(wide) if left else cell.rjust(wide) for cell in cells])
+            room -= wide + 2
+        rows, columns = self.shape
+        size = f"{_count(rows, 'row')}, {_count(columns, 'column')}"
+        if rows > _SHOWN:
+            size += f"; the first {_SHOWN} rows"
+        if len(shown) < columns:
+            size += f"; {columns - len(shown)} more columns: see .columns"
+        lines = ("  ".join(cells).rstrip() for cells in zip(*shown, strict=True))
+        return "\n".join([*lines, size])
 
     def _repr_html_(self) -> str:
         rows, columns = self.shape
@@ -197,6 +250,41 @@ def _library(name: str, wanted_by: str) -> Any:
             f"{wanted_by} needs {name}, which is not installed; "
             f"`pip install 'sojourn[{extra}]'` installs it"
         ) from error
+
+
+def _is_decimal(kind: str) -> bool:
+    return kind.removeprefix("list[").startswith("decimal128")
+
+
+def _is_list(kind: str) -> bool:
+    return kind.startswith("list[")
+
+
+def _with_floats(table: Any) -> Any:
+    """A table of pyarrow in which numbers are `float64` where they were `decimal128`: JSON, and with it Altair, has no decimals."""
+    arrow = _library("pyarrow", "Table.to_arrow")
+    for index, field in enumerate(table.schema):
+        if _is_decimal(str(field.type)):
+            table = _cast(table, index, arrow.float64())
+        elif arrow.types.is_list(field.type) and arrow.types.is_decimal(field.type.value_type):
+            table = _cast(table, index, arrow.list_(arrow.float64()))
+    return table
+
+
+def _for_pandas(table: Any) -> Any:
+    """A table of pyarrow in which whole numbers are `int64` if all of them fit, as in pandas, where differences may be negative."""
+    arrow = _library("pyarrow", "Table.to_arrow")
+    for index, field in enumerate(table.schema):
+        whole = arrow.types.is_unsigned_integer(field.type) or arrow.types.is_decimal(field.type)
+        if whole and table.column(index).null_count < len(table):
+            # A number that does not fit stays what it is.
+            with contextlib.suppress(arrow.ArrowInvalid):
+                table = _cast(table, index, arrow.int64())
+    return _with_floats(table)
+
+
+def _cast(table: Any, index: int, kind: Any) -> Any:
+    return table.set_column(index, table.field(index).name, table.column(index).cast(kind))
 
 
 def _count(number: int, what: str) -> str:

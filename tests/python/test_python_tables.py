@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 import sojourn
 from sojourn import errors
+from sojourn import table as tables
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,30 @@ def test_a_table_has_columns_by_name_and_rows_in_order(results: sojourn.Results)
     assert "quue" not in table
 
 
+def test_a_slice_of_a_table_is_a_table_of_those_rows(results: sojourn.Results) -> None:
+    table = results.queues
+    rows = table.to_dicts()
+    assert table[:2].to_dicts() == rows[:2]
+    assert table[-2:].to_dicts() == rows[-2:]
+    assert table[5:2].to_dicts() == []
+    assert table[1:3].columns == table.columns
+    with pytest.raises(errors.BadValueError, match=r"no step.*to_dicts\(\)\[::2\]"):
+        table[::2]
+
+
+def test_a_printed_table_shows_its_first_rows_in_the_width_of_the_terminal(
+    results: sojourn.Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for width in (40, 160):
+        monkeypatch.setenv("COLUMNS", str(width))
+        head, *rows, size = str(results.series).splitlines()
+        assert head.split()[0] == "run_id"
+        assert len(rows) == 10
+        assert max(map(len, [head, *rows])) <= width
+        assert size.startswith(f"{len(results.series)} rows, ")
+    assert str(results.queues[:0]).splitlines()[-1].startswith("0 rows, ")
+
+
 def test_iteration_gives_every_row_of_a_long_table(results: sojourn.Results) -> None:
     table = results.series
     assert len(table) > 2000
@@ -70,7 +96,7 @@ def test_a_wrong_column_is_a_key_error_with_the_nearest_and_all_names(
         "there is no column 'sojourn_s_men', did you mean 'sojourn_s_mean'? (there is: run_id, "
     )
     with pytest.raises(KeyError, match="there is no column 0"):
-        results.queues[0]  # type: ignore[index]
+        results.queues[0]  # type: ignore[call-overload]
 
 
 def test_wrong_names_of_figures_and_summary_tables_are_key_errors_with_the_names(
@@ -189,6 +215,70 @@ def test_altair_charts_a_table(results: sojourn.Results) -> None:
     assert [row["sojourn_s_mean"] for row in rows] == table["sojourn_s_mean"]
     assert spec["encoding"]["y"]["type"] == "quantitative"
     assert spec["encoding"]["x"]["type"] == "nominal"
+
+
+KINDS = ("runs", "queues", "flows", "receivers", "transfers", "media", "series")
+
+
+@pytest.fixture(scope="module")
+def every_kind() -> list[sojourn.Results]:
+    """Results that together have rows in each table."""
+    flows = ["rtp", "reno", "workload sizes=(exponential mean=10kB) load=40%"]
+    some: dict[str, Any] = {"duration": "2s", "warmup": "0s", "replications": 1}
+    group = sojourn.chain(
+        hops=2,
+        flows=[{"kind": "cbr", "rate": "1Mbps", "from": "n0", "to": "news"}],
+        groups=[{"name": "news"}],
+        members=[{"group": "news", "node": "n1"}, {"group": "news", "node": "n2"}],
+        duration="2s",
+        warmup="0s",
+        deterministic=True,
+    )
+    mixed = sojourn.dumbbell(rate="5Mbps", flows=flows, series={"record": "all"}, **some)
+    return [sojourn.run(group), sojourn.run(mixed)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_altair_draws_every_table_and_its_polars_and_pandas_frames(
+    every_kind: list[sojourn.Results], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    altair = pytest.importorskip("altair")
+    tables = [getattr(results, kind) for results in every_kind]
+    assert any(len(table) > 0 for table in tables)
+    for table in (part[:100] for part in tables):
+        for data in (table, table.to_polars(), table.to_pandas()):
+            chart = altair.Chart(data).mark_point().encode(x="run_id")
+            assert json.loads(chart.to_json())["mark"]["type"] == "point"
+    hide(monkeypatch, "polars")
+    for table in (part[:100] for part in tables):
+        assert altair.Chart(table).mark_point().encode(x="run_id").to_json()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_to_pandas_has_the_types_of_pandas_own_reading_of_the_rows(
+    every_kind: list[sojourn.Results], kind: str
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    for table in (getattr(results, kind)[:100] for results in every_kind):
+        if len(table) == 0:
+            # pandas sees no columns where there is no row.
+            continue
+        ours, theirs = table.to_pandas().dtypes, pandas.DataFrame(table).dtypes
+        for column in table.columns:
+            if all(value is None for value in table[column]):
+                assert str(ours[column]) in ("float64", "object")
+            else:
+                assert ours[column] == theirs[column], column
+
+
+def test_numbers_too_large_for_pandas_become_floats() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    sums = pyarrow.array([10**30, None, 1], pyarrow.decimal128(38, 0))
+    lists = pyarrow.array([[1], None, [2]], pyarrow.list_(pyarrow.decimal128(38, 0)))
+    frame = tables._for_pandas(pyarrow.table({"sum": sums, "list": lists})).to_pandas()
+    assert str(frame["sum"].dtype) == "float64"
+    assert frame["sum"][0] == 1e30
+    assert list(frame["list"][2]) == [2.0]
 
 
 def test_pyarrow_shares_the_memory_of_a_table(results: sojourn.Results) -> None:
