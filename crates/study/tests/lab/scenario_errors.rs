@@ -184,7 +184,7 @@ eager = "yes""#,
         ),
         (
             r#"flows = ["cbr"]"#,
-            "lab.toml:1: flows[0].rate: needs a rate, such as 'cbr 2Mbps'",
+            "lab.toml:1: flows[0].rate: needs a rate, such as 'cbr 2Mbps' (rate=2Mbps inside parentheses)",
         ),
         (
             r#"flows = ["reno count=2 count=3"]"#,

@@ -111,7 +111,7 @@ pub(super) fn missing_rate(source: &str) -> ParamError {
         UnitErrorKind::Respelled,
         "none",
         "a rate",
-        &format!("needs a rate, such as '{source} 2Mbps'"),
+        &format!("needs a rate, such as '{source} 2Mbps' (rate=2Mbps inside parentheses)"),
     )
 }
 
@@ -258,7 +258,7 @@ mod tests {
         let error = Cbr::build(CbrParams::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "rate: needs a rate, such as 'cbr 2Mbps'"
+            "rate: needs a rate, such as 'cbr 2Mbps' (rate=2Mbps inside parentheses)"
         );
         let first = |dialect| {
             let params = CbrParams::in_dialect(dialect).unwrap();
