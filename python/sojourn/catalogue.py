@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sojourn import _core
+from sojourn.errors import WrongTypeError
 
 __all__ = [
     "Listing",
@@ -115,6 +116,8 @@ def show(name: str) -> dict[str, Any]:
 
     Write `"flow:cbr"` or `"source:cbr"` where two families have the name. Raises `UnknownNameError` with the nearest name.
     """
+    if not isinstance(name, str):
+        raise WrongTypeError(f'show: {name!r} is given, but a name such as "codel" is wanted')
     found: dict[str, Any] = json.loads(_core.show(name))
     return found
 

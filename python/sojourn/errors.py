@@ -6,6 +6,8 @@ Every class derives from `SojournError` and, where one fits, from the built-in c
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "BadValueError",
     "ContradictionError",
@@ -39,6 +41,7 @@ class SojournError(Exception):
         key: str | None = None,
         nearest: str | None = None,
     ) -> None:
+        message = _with_functions(message)
         super().__init__(message)
         self.message = message
         self.file = file
@@ -49,6 +52,28 @@ class SojournError(Exception):
     def __str__(self) -> str:
         # KeyError would print the message in quotes.
         return self.message
+
+
+# What messages of the engine advise, which speak of the command.
+_LIST = re.compile(
+    r"\bsojourn list( (?:congestion|figures|flows|metrics|queues|sources|studies|topologies))?\b"
+)
+_SHOW = re.compile(r"\bsojourn show ([a-z0-9_]+)")
+_OPTION = re.compile(r"^--(only|set)\b")
+
+
+def _with_functions(message: str) -> str:
+    """The message with this package's functions and arguments beside or instead of the command's."""
+
+    def listing(found: re.Match[str]) -> str:
+        family = found[1]
+        if family is None:
+            return f"{found[0]} (sojourn.list_queues() and others)"
+        return f"{found[0]} (sojourn.list_{family.strip()}())"
+
+    message = _LIST.sub(listing, message)
+    message = _SHOW.sub(r'\g<0> (sojourn.show("\1"))', message)
+    return _OPTION.sub(r"\1", message)
 
 
 class FileSyntaxError(SojournError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import inspect
 import json
 import operator
 import os
@@ -13,12 +14,18 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from sojourn import _core
 from sojourn.catalogue import list_studies
-from sojourn.errors import BadValueError, ContradictionError, ResultsIOError, WrongTypeError
-from sojourn.scenario import Queue, Scenario, ScenarioLike, as_scenario
+from sojourn.errors import (
+    BadValueError,
+    ContradictionError,
+    ResultsIOError,
+    UnknownKeyError,
+    WrongTypeError,
+)
+from sojourn.scenario import Queue, Scenario, ScenarioLike, as_scenario, path_of
 from sojourn.table import Named, Table
 
 __all__ = [
@@ -229,9 +236,14 @@ def compare(
     progress: Progress = False,
 ) -> Results:
     """Runs a scenario once with each of the queues at its bottleneck: the same traffic, replication by replication."""
-    if isinstance(queues, (str, Mapping)):
-        raise TypeError(f"queues: a list is wanted, such as [{queues!r}]")
-    return _run(scenario, queues, replications, None, seed, out, fresh, threads, progress)
+    chosen = _list("queues", queues)
+    if not chosen:
+        raise BadValueError(
+            'queues: the list is empty; name the queues to compare, such as ["droptail", "codel"], '
+            "or run the scenario as it is: sojourn.run(scenario)",
+            key="queues",
+        )
+    return _run(scenario, chosen, replications, None, seed, out, fresh, threads, progress)
 
 
 def study(
@@ -246,6 +258,7 @@ def study(
     fresh: bool = False,
     threads: int | None = None,
     progress: Progress = False,
+    **unknown: NoReturn,
 ) -> Results:
     """Runs a study: by name, such as `"rrul"`, or that of a TOML file or its folder. `sojourn.list_studies()` lists the names.
 
@@ -253,22 +266,22 @@ def study(
     `seed` replace those of the study. `only` names the experiments to run. With `out`, a result directory is written, and runs that it
     holds are not made again unless `fresh`.
     """
+    for keyword in unknown:
+        raise _unknown_of_study(keyword)
     values: list[tuple[str, str, str]] = []
     for keyword, changes in (("overrides", overrides), ("set", set)):
-        for place, value in (changes or {}).items():
+        for place, value in _changes(keyword, changes).items():
             text = _text(value)
             values.append((place, text, f"{keyword}={{{place!r}: {text!r}}}"))
     for name, number, least in (("replications", replications, 1), ("seed", seed, 0)):
         if number is not None:
             whole = _whole(name, number, least)
             values.append((f"run.{name}", str(whole), f"{name}={whole}"))
-    if isinstance(only, str):
-        raise TypeError(f"only: a list is wanted, such as [{only!r}]")
     core = _core.study(
-        os.fspath(study),
+        path_of("study", study, 'the name of a study, such as "rrul", or the path of its file'),
         values,
-        only=list(only or []),
-        out=None if out is None else os.fspath(out),
+        only=[] if only is None else _list("only", only),
+        out=None if out is None else path_of("out", out, "the path of a directory"),
         fresh=fresh,
         threads=_whole_or_none("threads", threads, least=1),
         progress=_teller(progress),
@@ -278,7 +291,7 @@ def study(
 
 def read(directory: str | os.PathLike[str]) -> Results:
     """The results of a directory that `sojourn study`, `sojourn run --out` or this package has written."""
-    return Results(_core.read(os.fspath(directory)))
+    return Results(_core.read(path_of("directory", directory, "the path of a result directory")))
 
 
 @dataclass(frozen=True)
@@ -311,8 +324,8 @@ def rerun(
     The manifest of the directory holds everything that ran. With `out`, the new results are kept.
     """
     same, runs, files, differing, absent, version = _core.rerun(
-        os.fspath(directory),
-        out=None if out is None else os.fspath(out),
+        path_of("directory", directory, "the path of a result directory"),
+        out=None if out is None else path_of("out", out, "the path of a directory"),
         threads=_whole_or_none("threads", threads, least=1),
         progress=_teller(progress),
     )
@@ -401,12 +414,51 @@ def _run(
         replications=_whole_or_none("replications", replications, least=1),
         replication=_whole_or_none("replication", replication),
         seed=_whole_or_none("seed", seed),
-        out=None if out is None else os.fspath(out),
+        out=None if out is None else path_of("out", out, "the path of a directory"),
         fresh=fresh,
         threads=_whole_or_none("threads", threads, least=1),
         progress=_teller(progress),
     )
     return Results(core)
+
+
+def _list(name: str, given: object) -> list[Any]:
+    """An argument that has to be a list."""
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
+        return list(given)
+    example = "..." if given is None else repr(given)
+    raise WrongTypeError(f"{name}: a list is wanted, such as [{example}]", key=name)
+
+
+def _changes(name: str, given: object) -> Mapping[str, object]:
+    """The values that a study gets by their paths."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return given
+    texts = [given] if isinstance(given, str) else given if isinstance(given, (list, tuple)) else []
+    pairs = dict(text.split("=", 1) for text in texts if isinstance(text, str) and "=" in text)
+    example = pairs or {"run.duration": "10s"}
+    raise WrongTypeError(
+        f"{name}: a dict is wanted, not {given!r}; write {name}={example!r}", key=name
+    )
+
+
+def _unknown_of_study(keyword: str) -> UnknownKeyError:
+    """The error of a keyword that `study` does not have."""
+    allowed = [name for name in inspect.signature(study).parameters if name != "unknown"]
+    nearest = _core.nearest(keyword, allowed)
+    meant = f", did you mean {nearest!r}?" if nearest else ""
+    if keyword == "replication":
+        meant = (
+            "; replications=N sets their number, and sojourn.run(scenario, replication=N) repeats "
+            "a single one of a scenario"
+        )
+    return UnknownKeyError(
+        f"study(): unknown keyword {keyword!r}{meant} (allowed: {', '.join(allowed)})",
+        key=keyword,
+        nearest=nearest,
+    )
 
 
 def _scenario(given: ScenarioLike) -> Scenario:

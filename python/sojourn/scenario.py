@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 
 from sojourn import _core
-from sojourn.errors import UnknownKeyError, WrongTypeError
+from sojourn.errors import ContradictionError, UnknownKeyError, WrongTypeError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -59,6 +59,9 @@ class Scenario(Mapping[str, Any]):
 
     def __init__(self, tables: Mapping[str, Any], *, name: str = "scenario") -> None:
         self._tables = _plain(tables, "")
+        series = self._tables.get("series")
+        if isinstance(series, dict):
+            _refuse_list("series.record", series.get("record"))
         self.name = str(self._tables.get("name") or name)
 
     def __getitem__(self, key: str) -> Any:
@@ -108,9 +111,16 @@ class Scenario(Mapping[str, Any]):
         if isinstance(path, Mapping):
             changes = dict(path)
         elif value is _ABSENT:
-            raise TypeError(f"with_({path!r}): a value is wanted, too")
+            raise WrongTypeError(
+                f"with_({path!r}): a value is wanted, too; write with_({path!r}, VALUE)", key=path
+            )
         else:
             changes = {path: value}
+        for place, changed in changes.items():
+            if place == "series.record":
+                _refuse_list(place, changed)
+            elif place == "series" and isinstance(changed, Mapping):
+                _refuse_list("series.record", changed.get("record"))
         values = [
             (place, json.dumps(_plain_value(changed, place))) for place, changed in changes.items()
         ]
@@ -139,7 +149,7 @@ ScenarioLike: TypeAlias = Scenario | Mapping[str, Any] | str | os.PathLike[str]
 
 def load(path: str | os.PathLike[str]) -> Scenario:
     """The scenario of a TOML file."""
-    file = os.fspath(path)
+    file = path_of("path", path, "the path of a TOML file")
     # Results and messages are UTF-8; a path need not be.
     name = os.fsencode(Path(file).stem).decode(errors="replace")
     return Scenario(json.loads(_core.read_toml(file)), name=name)
@@ -151,11 +161,21 @@ def as_scenario(given: ScenarioLike) -> Scenario:
         return given
     if isinstance(given, Mapping):
         return Scenario(given)
-    return load(given)
+    return load(path_of("scenario", given, "a Scenario, a dict or the path of a TOML file"))
+
+
+def path_of(name: str, given: object, wanted: str = "a path") -> str:
+    """The text of a path, or the error that says which argument is none."""
+    if not isinstance(given, (str, os.PathLike)):
+        raise WrongTypeError(f"{name}: {given!r} is given, but {wanted} is wanted", key=name)
+    return os.fspath(given)
 
 
 class Common(TypedDict, total=False):
-    """Keywords of every builder: the keys of `[run]`, and the other tables of a scenario."""
+    """Keywords of every builder: the keys of `[run]`, and the other tables of a scenario.
+
+    `record="backlog,sojourn"` is short for `series={"record": "backlog,sojourn"}`.
+    """
 
     name: str
     title: str
@@ -178,6 +198,7 @@ class Common(TypedDict, total=False):
     opportunities: Sequence[Mapping[str, Any]]
     changes: Sequence[Mapping[str, Any]]
     series: Mapping[str, Any]
+    record: str
 
 
 class Dumbbell(Common, total=False):
@@ -300,7 +321,7 @@ def _build(kind: str, declared: type, keywords: Mapping[str, object]) -> Scenari
                 key=key,
                 nearest=nearest,
             )
-    given = _plain(keywords, "")
+    given = _with_record(kind, _plain(keywords, ""))
     for key in _LISTS:
         if isinstance(given.get(key, []), (str, Mapping)):
             raise WrongTypeError(f"{key}: a list is wanted, such as [{given[key]!r}]", key=key)
@@ -320,8 +341,39 @@ def _build(kind: str, declared: type, keywords: Mapping[str, object]) -> Scenari
         ]
         if key not in _LISTS:
             arguments.append((places[key], f"{kind}({key}={_short(value)})"))
+    if "record" in keywords:
+        arguments.append(("series.record", f"{kind}(record={_short(keywords['record'])})"))
     _core.check(scenario.to_json(), scenario.name, arguments)
     return scenario
+
+
+def _with_record(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The keywords with `record` in `series`."""
+    if "record" not in given:
+        return given
+    series = given.get("series", {})
+    if not isinstance(series, dict):
+        raise WrongTypeError(
+            f'{kind}(series={_short(series)}): a dict is wanted, such as {{"step": "100ms"}}',
+            key="series",
+        )
+    _refuse_list(f"{kind}(record=...)", given["record"])
+    if "record" in series:
+        raise ContradictionError(
+            f"{kind}(): record is given twice; remove record= or the record in series=",
+            key="series.record",
+        )
+    rest = {key: value for key, value in given.items() if key != "record"}
+    return {**rest, "series": {**series, "record": given["record"]}}
+
+
+def _refuse_list(place: str, record: object) -> None:
+    """`record` is one text in files and options, too."""
+    if isinstance(record, Sequence) and not isinstance(record, str):
+        text = ",".join(map(str, record)) or "backlog,sojourn"
+        raise WrongTypeError(
+            f'{place}: a list is given, but a text is wanted; write "{text}"', key="series.record"
+        )
 
 
 def _table_of(key: str) -> str:
@@ -354,4 +406,6 @@ def _plain_value(value: object, where: str) -> Any:
     if isinstance(value, Sequence):
         return [_plain_value(item, f"{where}[{i}]") for i, item in enumerate(value)]
     kind = type(value).__name__
-    raise TypeError(f"{where}: a text, a number, a table or a list is wanted, not {kind}")
+    raise WrongTypeError(
+        f"{where}: a text, a number, a table or a list is wanted, not {kind}", key=where
+    )

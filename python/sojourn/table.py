@@ -195,7 +195,7 @@ class Table:
         if rows > _SHOWN:
             size += f"; the first {_SHOWN} rows"
         if len(shown) < columns:
-            size += f"; {columns - len(shown)} more columns: see .columns"
+            size += f"; {_count(columns - len(shown), 'column')} not shown, see .columns"
         lines = ("  ".join(cells).rstrip() for cells in zip(*shown, strict=True))
         return "\n".join([*lines, size])
 

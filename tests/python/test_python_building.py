@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +186,85 @@ def test_results_and_figures_show_themselves() -> None:
     assert bundle["text/plain"] == repr(figure)
     assert "application/vnd.vegalite.v6+json" in bundle
     assert repr(figure).startswith(f"<sojourn.Figure {name}")
+
+
+def test_builders_take_record_as_the_command_does() -> None:
+    short = sojourn.dumbbell(flows=["reno"], record="backlog", series={"step": "50ms"})
+    assert short["series"] == {"step": "50ms", "record": "backlog"}
+    with pytest.raises(errors.UnknownNameError, match=r'dumbbell\(record="backlg"\)') as caught:
+        sojourn.dumbbell(flows=["reno"], record="backlg")
+    assert caught.value.nearest == "backlog"
+    with pytest.raises(errors.ContradictionError, match="record is given twice"):
+        sojourn.dumbbell(flows=["reno"], record="backlog", series={"record": "rtt"})
+    with pytest.raises(errors.WrongTypeError, match=r"series=.*a dict is wanted"):
+        sojourn.dumbbell(flows=["reno"], record="backlog", series="rtt")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "give",
+    [
+        lambda names: sojourn.dumbbell(flows=["reno"], record=names),
+        lambda names: sojourn.dumbbell(flows=["reno"], series={"record": names}),
+        lambda names: sojourn.Scenario({"series": {"record": names}}),
+        lambda names: sojourn.dumbbell(flows=["reno"]).with_("series.record", names),
+        lambda names: sojourn.dumbbell(flows=["reno"]).with_("series", {"record": names}),
+    ],
+)
+def test_a_list_of_series_is_answered_with_the_text_to_write(give: Callable[[Any], object]) -> None:
+    with pytest.raises(errors.WrongTypeError, match='write "backlog,sojourn"'):
+        give(["backlog", "sojourn"])
+
+
+ANY = sojourn.dumbbell(flows=["reno"])
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "keywords", "kind", "said"),
+    [
+        ("compare", [ANY, []], {}, errors.BadValueError, "queues: the list is empty"),
+        ("compare", [ANY, None], {}, errors.WrongTypeError, "queues: a list is wanted"),
+        ("compare", [None, ["codel"]], {}, errors.WrongTypeError, "scenario: None is given"),
+        ("run", [None], {}, errors.WrongTypeError, "scenario: None is given"),
+        ("run", [ANY], {"out": 5}, errors.WrongTypeError, "out: 5 is given"),
+        ("study", [5], {}, errors.WrongTypeError, "study: 5 is given"),
+        ("study", ["rrul"], {"set": ["a=b"]}, errors.WrongTypeError, "write set={'a': 'b'}"),
+        ("study", ["rrul"], {"set": 5}, errors.WrongTypeError, "write set={'run.duration'"),
+        ("study", ["rrul"], {"only": "rrul"}, errors.WrongTypeError, "such as ['rrul']"),
+        ("study", ["rrul"], {"replication": 1}, errors.UnknownKeyError, "sojourn.run(scenario, "),
+        ("study", ["rrul"], {"sed": 1}, errors.UnknownKeyError, "did you mean 'seed'?"),
+        ("read", [5], {}, errors.WrongTypeError, "directory: 5 is given"),
+        ("load", [5], {}, errors.WrongTypeError, "path: 5 is given"),
+        ("show", [5], {}, errors.WrongTypeError, "a name such as"),
+    ],
+)
+def test_a_wrong_argument_is_an_error_of_the_package_with_the_fix(
+    function: str,
+    given: list[Any],
+    keywords: dict[str, Any],
+    kind: type[errors.SojournError],
+    said: str,
+) -> None:
+    with pytest.raises(kind) as caught:
+        getattr(sojourn, function)(*given, **keywords)
+    assert said in str(caught.value)
+
+
+def test_messages_name_the_functions_of_the_package() -> None:
+    with pytest.raises(errors.UnknownNameError, match=r"\(sojourn\.list_queues\(\)\)"):
+        sojourn.dumbbell(queue="zzzz")
+    with pytest.raises(
+        errors.UnknownNameError, match=r"sojourn list \(sojourn\.list_queues\(\) and"
+    ):
+        sojourn.show("zzzz")
+    with pytest.raises(errors.UnknownNameError, match=r"^only: there is no experiment"):
+        sojourn.study("rrul", only=["nothere"])
+
+
+@pytest.mark.parametrize(
+    "family",
+    ["congestion", "figures", "flows", "metrics", "queues", "sources", "studies", "topologies"],
+)
+def test_a_message_about_a_list_names_the_function_that_returns_it(family: str) -> None:
+    text = str(errors.SojournError(f"see sojourn list {family} for more"))
+    assert text == f"see sojourn list {family} (sojourn.list_{family}()) for more"
+    assert callable(getattr(sojourn, f"list_{family}"))
