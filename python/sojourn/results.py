@@ -132,7 +132,7 @@ class Results:
 
     def report(self, directory: str | os.PathLike[str]) -> Path:
         """Writes the report, the figures and the tables into a directory; returns the path of the report."""
-        return Path(self._core.report(os.fspath(directory)))
+        return Path(self._core.report(path_of("directory", directory)))
 
     def __str__(self) -> str:
         return self._core.text()
@@ -169,7 +169,7 @@ class Figure:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Draws the figure into a file, as its suffix says: .svg, .png, .pdf; .json holds the specification."""
-        file = Path(path)
+        file = Path(path_of("path", path, "the path of a file"))
         kind = file.suffix.removeprefix(".")
         if kind == "json":
             file.write_text(json.dumps(self.spec, indent=2) + "\n", encoding="utf-8")
@@ -214,6 +214,7 @@ def run(
     fresh: bool = False,
     threads: int | None = None,
     progress: Progress = False,
+    **unknown: NoReturn,
 ) -> Results:
     """Runs a scenario: a `Scenario`, its tables as a dict, or the path of its TOML file.
 
@@ -221,6 +222,7 @@ def run(
     result directory is written, and runs that it holds are not made again unless `fresh`. Other Python threads go on
     meanwhile, and Ctrl-C stops it.
     """
+    _refuse_unknown("run", unknown)
     return _run(scenario, [], replications, replication, seed, out, fresh, threads, progress)
 
 
@@ -234,8 +236,10 @@ def compare(
     fresh: bool = False,
     threads: int | None = None,
     progress: Progress = False,
+    **unknown: NoReturn,
 ) -> Results:
     """Runs a scenario once with each of the queues at its bottleneck: the same traffic, replication by replication."""
+    _refuse_unknown("compare", unknown)
     chosen = _list("queues", queues)
     if not chosen:
         raise BadValueError(
@@ -266,8 +270,7 @@ def study(
     `seed` replace those of the study. `only` names the experiments to run. With `out`, a result directory is written, and runs that it
     holds are not made again unless `fresh`.
     """
-    for keyword in unknown:
-        raise _unknown_of_study(keyword)
+    _refuse_unknown("study", unknown)
     values: list[tuple[str, str, str]] = []
     for keyword, changes in (("overrides", overrides), ("set", set)):
         for place, value in _changes(keyword, changes).items():
@@ -347,6 +350,11 @@ def replay(
     path, text = None, ""
     if isinstance(arrivals, (str, os.PathLike)):
         path = os.fspath(arrivals)
+    elif not isinstance(arrivals, Iterable):
+        raise WrongTypeError(
+            f"arrivals: {arrivals!r} is given, but the path of a CSV file or a list of tuples is wanted",
+            key="arrivals",
+        )
     else:
         rows = (_arrival(number, row) for number, row in enumerate(arrivals))
         text = "\n".join(["time_ns,bytes,flow,ecn", *rows, ""])
@@ -376,8 +384,9 @@ def trace_analyse(
     `lenient`, what cannot be read is skipped and a warning says how much that was. Of a capture with tunnels, `tunnels` says
     whether the `inner` packets are analysed or the `outer` ones. A warning says where IP headers had no length.
     """
+    trace = path_of("path", path, "the path of a trace")
     tables, skipped, remarks = _core.trace_analyse(
-        os.fspath(path),
+        trace,
         format=format,
         lenient=lenient,
         step=step,
@@ -385,11 +394,11 @@ def trace_analyse(
         stop=stop,
         rates=[f"{link}={rate}" for link, rate in (rates or {}).items()],
         horizon=horizon,
-        receiver=None if receiver is None else os.fspath(receiver),
+        receiver=None if receiver is None else path_of("receiver", receiver),
         tunnels=tunnels,
     )
     if skipped:
-        warnings.warn(f"{os.fspath(path)}: {skipped} skipped", stacklevel=2)
+        warnings.warn(f"{trace}: {skipped} skipped", stacklevel=2)
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
     return Named({name: Table(table) for name, table in tables}, "table of the trace")
@@ -444,21 +453,23 @@ def _changes(name: str, given: object) -> Mapping[str, object]:
     )
 
 
-def _unknown_of_study(keyword: str) -> UnknownKeyError:
-    """The error of a keyword that `study` does not have."""
-    allowed = [name for name in inspect.signature(study).parameters if name != "unknown"]
-    nearest = _core.nearest(keyword, allowed)
-    meant = f", did you mean {nearest!r}?" if nearest else ""
-    if keyword == "replication":
-        meant = (
-            "; replications=N sets their number, and sojourn.run(scenario, replication=N) repeats "
-            "a single one of a scenario"
+def _refuse_unknown(name: str, unknown: Mapping[str, object]) -> None:
+    """Refuses keywords that the function `name` of this module does not have."""
+    parameters = inspect.signature(globals()[name]).parameters
+    allowed = [key for key in parameters if key != "unknown"]
+    for keyword in unknown:
+        nearest = _core.nearest(keyword, allowed)
+        meant = f", did you mean {nearest!r}?" if nearest else ""
+        if keyword == "replication":
+            meant = (
+                "; replications=N sets their number, and sojourn.run(scenario, replication=N) "
+                "repeats a single one of a scenario"
+            )
+        raise UnknownKeyError(
+            f"{name}(): unknown keyword {keyword!r}{meant} (allowed: {', '.join(allowed)})",
+            key=keyword,
+            nearest=nearest,
         )
-    return UnknownKeyError(
-        f"study(): unknown keyword {keyword!r}{meant} (allowed: {', '.join(allowed)})",
-        key=keyword,
-        nearest=nearest,
-    )
 
 
 def _scenario(given: ScenarioLike) -> Scenario:
@@ -554,6 +565,11 @@ def _count(number: int, what: str) -> str:
 def _teller(progress: Progress) -> Callable[[int, int], object] | None:
     if progress is True:
         return _tell
+    if progress and not callable(progress):
+        raise WrongTypeError(
+            f"progress: {progress!r} is given, but True, False or a function of (done, total) is wanted",
+            key="progress",
+        )
     return progress or None
 
 

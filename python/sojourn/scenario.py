@@ -58,6 +58,10 @@ class Scenario(Mapping[str, Any]):
     """
 
     def __init__(self, tables: Mapping[str, Any], *, name: str = "scenario") -> None:
+        if not isinstance(tables, Mapping):
+            raise WrongTypeError(
+                f"Scenario: {tables!r} is given, but a dict is wanted; sojourn.load(PATH) reads a file"
+            )
         self._tables = _plain(tables, "")
         series = self._tables.get("series")
         if isinstance(series, dict):
@@ -117,6 +121,10 @@ class Scenario(Mapping[str, Any]):
         else:
             changes = {path: value}
         for place, changed in changes.items():
+            if not isinstance(place, str):
+                raise WrongTypeError(
+                    f'with_({place!r}): a path such as "topology.rate" or a dict is wanted'
+                )
             if place == "series.record":
                 _refuse_list(place, changed)
             elif place == "series" and isinstance(changed, Mapping):

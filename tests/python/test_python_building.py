@@ -232,6 +232,12 @@ ANY = sojourn.dumbbell(flows=["reno"])
         ("study", ["rrul"], {"only": "rrul"}, errors.WrongTypeError, "such as ['rrul']"),
         ("study", ["rrul"], {"replication": 1}, errors.UnknownKeyError, "sojourn.run(scenario, "),
         ("study", ["rrul"], {"sed": 1}, errors.UnknownKeyError, "did you mean 'seed'?"),
+        ("run", [ANY], {"sed": 1}, errors.UnknownKeyError, "run(): unknown keyword 'sed'"),
+        ("run", [ANY], {"progress": 5}, errors.WrongTypeError, "progress: 5 is given"),
+        ("compare", [ANY, ["codel"]], {"replication": 1}, errors.UnknownKeyError, "compare(): "),
+        ("replay", [5], {"queue": "codel", "rate": "1Mbps"}, errors.WrongTypeError, "arrivals: 5"),
+        ("trace_analyse", [5], {}, errors.WrongTypeError, "path: 5 is given"),
+        ("Scenario", [5], {}, errors.WrongTypeError, "sojourn.load(PATH)"),
         ("read", [5], {}, errors.WrongTypeError, "directory: 5 is given"),
         ("load", [5], {}, errors.WrongTypeError, "path: 5 is given"),
         ("show", [5], {}, errors.WrongTypeError, "a name such as"),
@@ -247,6 +253,11 @@ def test_a_wrong_argument_is_an_error_of_the_package_with_the_fix(
     with pytest.raises(kind) as caught:
         getattr(sojourn, function)(*given, **keywords)
     assert said in str(caught.value)
+
+
+def test_a_path_that_is_no_text_is_refused_with_what_is_wanted() -> None:
+    with pytest.raises(errors.WrongTypeError, match=r'a path such as "topology\.rate"'):
+        ANY.with_(5, 5)  # type: ignore[arg-type]
 
 
 def test_messages_name_the_functions_of_the_package() -> None:
