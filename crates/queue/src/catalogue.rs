@@ -44,6 +44,8 @@ pub struct CatalogueEntry {
     pub takes_schedulers: bool,
     /// The parameter that says to which rate it shapes, if it is a shaper.
     pub shapes_to: Option<&'static str>,
+    /// The parameter that lists a rate for each queue inside, and how to read it.
+    pub rates_inside: Option<(&'static str, crate::entry::RatesOf)>,
     /// Its parameters.
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
@@ -101,6 +103,7 @@ impl CatalogueEntry {
             marks: E::MARKS,
             takes_schedulers: E::TAKES_SCHEDULERS,
             shapes_to: E::SHAPES_TO,
+            rates_inside: E::RATES_INSIDE,
             params: <E::Params as Params>::TABLE,
             dialects: <E::Params as Params>::DIALECTS,
             resolve: |dialect, pairs| {

@@ -29,6 +29,8 @@ pub trait Entry<Cx = BuildContext>: Sized {
     const TAKES_SCHEDULERS: bool = false;
     /// The parameter that says to which rate it shapes, if it is a shaper.
     const SHAPES_TO: Option<&'static str> = None;
+    /// The parameter that lists a rate for each queue inside, and how to read it.
+    const RATES_INSIDE: Option<(&'static str, RatesOf)> = None;
     /// Its parameters.
     type Params: Params;
 
@@ -169,6 +171,9 @@ pub enum SpecError {
         missing: Missing,
     },
 }
+
+/// Reads the rates of the queues inside, in their order, from the text of a parameter.
+pub type RatesOf = fn(&str) -> Vec<sojourn_units::Rate>;
 
 /// What is not known of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,10 +3,11 @@
 //! A time becomes the bytes that the link sends in it at its nominal rate, a bandwidth-delay product those that it sends in a base round
 //! trip, both rounded to the nearest byte. A queue that counts packets alone, as it does in some dialects, gets the packets of full size
 //! that fit into these bytes. A limit is at least one packet of full size, so that something can be sent. In a shaper the rate is that of
-//! the shaper, where it is below that of the link.
+//! the shaper, where it is below that of the link; in a class of HTB it is the guaranteed rate of the class, so that nothing waits longer
+//! than the limit says.
 
 use crate::catalogue::CatalogueEntry;
-use crate::entry::{BuildContext, Missing, SpecError};
+use crate::entry::{BuildContext, Missing, SpecError, contradiction};
 use crate::registry::{find, prepare, resolve};
 use sojourn_units::{
     Buffer, Bytes, Kind, Packets, ParamError, ParamInfo, ParamValue, Rate, Span, Spec, SpecValue,
@@ -34,6 +35,14 @@ impl LinkSpeed {
             rate: Some(rate),
             round_trip: None,
             packet: FULL_PACKET,
+        }
+    }
+
+    /// The link as a queue sees it that sends at this rate, unless the link is slower.
+    fn at_most(self, own: Rate) -> LinkSpeed {
+        LinkSpeed {
+            rate: Some(self.rate.map_or(own, |rate| rate.min(own))),
+            ..self
         }
     }
 }
@@ -185,16 +194,25 @@ fn sized_in(
     if !depends_on_link(&spec) {
         return Ok(spec);
     }
+    let rates = rates_inside(entry, &spec, dialect);
     let link = shaped(entry, &spec, dialect, link);
     for (key, value) in &mut spec.args {
         let Some(specs) = inside(entry, key, value).filter(any_depends) else {
             continue;
         };
+        let specs = one_each(specs, &rates);
         let several = specs.all().len() > 1;
         let mut number = 0..;
         let specs = specs.try_map(|inner| {
-            let number = number.next().filter(|_| several);
-            let number = number.map_or_else(String::new, |number: u32| format!("[{number}]"));
+            let number = number.next().unwrap_or(usize::MAX);
+            let link = match rates.get(number) {
+                Some(rate) => link.at_most(*rate),
+                None => link,
+            };
+            let number = match several {
+                true => format!("[{number}]"),
+                false => String::new(),
+            };
             let path = format!("{path}{key}{number}.");
             sized_in(inner, dialect, link, &path, limits)
         })?;
@@ -273,6 +291,12 @@ fn own_limits(
                 },
             });
         }
+        if bytes == Bytes::MAX {
+            let text = format!(
+                "{path}{key}: \"{asked}\" is too large: at {rate} it comes to more bytes than 64 bits can count; write a smaller limit"
+            );
+            return Err(contradiction(entry.name, text));
+        }
         let least = match is_limit(key) {
             true => link.packet,
             false => Bytes::ZERO,
@@ -284,7 +308,7 @@ fn own_limits(
             asked,
             became: String::new(),
             bytes,
-            packets: Packets::new(packets),
+            packets: Packets::new(packets.max(1)),
             rate,
             round_trip,
             packet: link.packet,
@@ -308,13 +332,28 @@ fn shaped(
     let pairs = known.map(|(_, resolved)| resolved.pairs);
     let text = pairs.and_then(|pairs| pairs.into_iter().find(|(key, _)| *key == name));
     let own: Option<Rate> = text.and_then(|(_, text)| text.parse().ok());
-    LinkSpeed {
-        rate: match (link.rate, own) {
-            (Some(rate), Some(own)) => Some(rate.min(own)),
-            (rate, own) => rate.or(own),
-        },
-        ..link
+    own.map_or(link, |own| link.at_most(own))
+}
+
+/// The rates of the queues inside, in their order; none where they have no rates of their own.
+fn rates_inside(entry: &CatalogueEntry, spec: &Spec, dialect: Option<&str>) -> Vec<Rate> {
+    let Some((name, read)) = entry.rates_inside else {
+        return Vec::new();
+    };
+    let known = resolve(&without_link(spec), dialect).ok();
+    let mut pairs = known.into_iter().flat_map(|(_, resolved)| resolved.pairs);
+    let text = pairs.find(|(key, _)| *key == name);
+    text.map_or_else(Vec::new, |(_, text)| read(&text))
+}
+
+/// A specification for each rate, where the rates differ: the last one stands for all further queues.
+fn one_each(specs: Specs, rates: &[Rate]) -> Specs {
+    let given = specs.all();
+    if rates.len() <= given.len() || rates.windows(2).all(|two| two[0] == two[1]) {
+        return specs;
     }
+    let all = (0..rates.len()).map(|number| given[number.min(given.len() - 1)].clone());
+    Specs::of_list(all.collect()).unwrap_or(specs)
 }
 
 fn builds(spec: &Spec, dialect: Option<&str>) -> bool {
@@ -366,7 +405,12 @@ mod tests {
                     let text = format!("{} limit={limit}", entry.name);
                     let spec = text.parse().expect("a spec");
                     let (spec, limits) = sized(&spec, dialect, &LINK).expect("sized");
-                    assert_eq!(limits[0].bytes, Bytes::new(500_000), "{text}");
+                    // A shaper has a rate by default, below that of the link.
+                    let bytes = match entry.name {
+                        "tbf" => 50_000,
+                        _ => 500_000,
+                    };
+                    assert_eq!(limits[0].bytes, Bytes::new(bytes), "{text}");
                     assert!(builds(&spec, dialect), "{text} {dialect:?}: {spec}");
                     seen += 1;
                 }
@@ -437,7 +481,7 @@ mod tests {
         );
         assert_eq!(
             plain("htb rate=4Mbps classes=1Mbps/4Mbps,3Mbps/4Mbps each=(droptail limit=100ms)"),
-            "htb rate=4Mbps classes=1Mbps/4Mbps,3Mbps/4Mbps each=(droptail limit=50kB)"
+            "htb rate=4Mbps classes=1Mbps/4Mbps,3Mbps/4Mbps each=(droptail limit=12500B),(droptail limit=37500B)"
         );
         // One above the link's rate shapes nothing.
         assert_eq!(
@@ -448,6 +492,48 @@ mod tests {
         assert_eq!(
             plain("cake bandwidth=5Mbps limit=50ms"),
             "cake bandwidth=5Mbps limit=31250B"
+        );
+    }
+
+    #[test]
+    fn each_class_of_htb_has_the_limit_of_its_guaranteed_rate() {
+        assert_eq!(
+            plain("htb rate=10Mbps classes=1Mbps each=(droptail limit=50ms)"),
+            "htb rate=10Mbps classes=1Mbps each=(droptail limit=6250B)"
+        );
+        // Of a class with classes below it, these have the queues.
+        let spec = "htb rate=9Mbps classes=4Mbps/8Mbps{1Mbps/8Mbps,2Mbps/4Mbps},5Mbps each=(droptail limit=1bdp),(codel)";
+        let spec = spec.parse().expect("a spec");
+        let (_, limits) = sized(&spec, None, &LINK).expect("sized");
+        assert_eq!(limits[0].rate, Rate::mbps(1));
+        let spec = "htb rate=9Mbps classes=4Mbps/8Mbps{1Mbps/8Mbps,2Mbps/4Mbps},5Mbps each=(droptail limit=1bdp)";
+        let spec = spec.parse().expect("a spec");
+        let (_, limits) = sized(&spec, None, &LINK).expect("sized");
+        let rates: Vec<Rate> = limits.iter().map(|limit| limit.rate).collect();
+        assert_eq!(rates, [Rate::mbps(1), Rate::mbps(2), Rate::mbps(5)]);
+        assert_eq!(limits[2].parameter, "each[2].limit");
+    }
+
+    #[test]
+    fn a_limit_of_more_bytes_than_can_be_counted_is_too_large() {
+        let fast = LinkSpeed {
+            rate: Some(Rate::mbps(1_000_000)),
+            round_trip: Some(Span::from_secs(100)),
+            ..LINK
+        };
+        let error = at("droptail limit=9999999bdp", None, &fast).unwrap_err();
+        assert!(error.to_string().contains("too large"), "{error}");
+    }
+
+    #[test]
+    fn a_threshold_below_a_packet_is_one_packet_where_packets_are_counted() {
+        let slow = LinkSpeed {
+            rate: Some(Rate::mbps(3)),
+            ..LINK
+        };
+        assert_eq!(
+            at("red min=3ms max=9ms limit=20ms", None, &slow),
+            Ok("red min=1p max=2p limit=5p".to_owned())
         );
     }
 

@@ -105,7 +105,7 @@ fn tc_configures_what_is_inside_and_refuses_what_cannot_be_built() {
         1,
         "{lines:?}"
     );
-    let nothing = "# the queue of 1:3: tc has no equivalent of drrpp";
+    let nothing = "# the queue of 1:3: tc has nothing like drrpp";
     assert!(lines.iter().any(|line| line == nothing), "{lines:?}");
     for wrong in [
         "red min=50p max=20p",

@@ -190,7 +190,7 @@ fn what_cannot_be_computed_is_said_with_its_key_and_line() {
         ),
         (
             "[topology]\nqueue = \"red min=1bdp max=0.5bdp limit=2bdp dialect=linux\"\n[[flows]]\nkind = \"reno\"\n",
-            "case.toml:2: topology.queue: red: min is above max; exchange them",
+            "case.toml:2: topology.queue: red: min, 50000 bytes, is above max, 25000 bytes",
         ),
     ] {
         let error = read(text).unwrap_err();

@@ -19,7 +19,7 @@
 
 use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};
-use crate::entry::{Entry, SpecError};
+use crate::entry::{Entry, RatesOf, SpecError};
 use crate::nesting::{NestingContext, refuse_surplus};
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
@@ -121,6 +121,21 @@ impl ParamValue for HtbClasses {
     fn to_text(&self) -> String {
         written(&self.0)
     }
+}
+
+/// The guaranteed rates of the leaves, in their order.
+fn leaf_rates(text: &str) -> Vec<Rate> {
+    fn leaves(classes: &[ClassText], rates: &mut Vec<Rate>) {
+        for class in classes {
+            match class.children.is_empty() {
+                true => rates.push(class.rate),
+                false => leaves(&class.children, rates),
+            }
+        }
+    }
+    let mut rates = Vec::new();
+    leaves(&read_classes(text).unwrap_or_default(), &mut rates);
+    rates
 }
 
 fn written(classes: &[ClassText]) -> String {
@@ -470,6 +485,7 @@ impl Entry<NestingContext> for Htb {
         Expect each class to get at least its rate if the rates do not add up to more than the root's rate. Otherwise HTB exceeds the root's rate, because every class with tokens may send.";
     const TAKES_SCHEDULERS: bool = true;
     const SHAPES_TO: Option<&'static str> = Some("rate");
+    const RATES_INSIDE: Option<(&'static str, RatesOf)> = Some(("classes", leaf_rates));
     type Params = HtbParams;
 
     fn build(params: HtbParams, cx: &NestingContext) -> Result<Self, SpecError> {
