@@ -1,5 +1,6 @@
 //! What to write instead of arguments that the command line does not take: a whole command to copy.
 
+use crate::topics;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use sojourn_report::shell_word;
 use sojourn_scenario::catalogue::{Family, entries};
@@ -112,7 +113,21 @@ fn value(error: &Error, argument: &str) -> Option<String> {
 
 /// What a command that does not exist was probably meant as.
 fn subcommand(command: &str, rest: &[String]) -> Option<String> {
+    if command == "help"
+        && let Some((topic, more)) = rest.split_first()
+    {
+        return subcommand(topic, more);
+    }
     let unknown = format!("there is no command {command:?}");
+    if topics::PAGES
+        .iter()
+        .any(|(place, _)| topics::name_of(place) == command)
+        && !is_a(command, Family::Queue)
+    {
+        return Some(format!(
+            "{unknown}; to read that page: sojourn docs {command}"
+        ));
+    }
     if command.ends_with(".toml") {
         return Some(format!(
             "{unknown}, did you mean: sojourn run {}",
@@ -166,7 +181,11 @@ mod tests {
 
     #[test]
     fn arguments_that_do_not_fit_are_answered_with_a_command_to_copy() {
-        let cases: [(&[&str], &str); 9] = [
+        let cases: [(&[&str], &str); 10] = [
+            (
+                &["help", "tutorial"],
+                "there is no command \"tutorial\"; to read that page: sojourn docs tutorial",
+            ),
             (
                 &["dumbbell", "--queue", "codel target=9ms"],
                 "dumbbell: no flow is given; say what runs, such as: sojourn dumbbell --queue 'codel target=9ms' --flow '4*cubic'",
@@ -212,10 +231,7 @@ mod tests {
 
     #[test]
     fn what_clap_says_well_stays() {
-        assert_eq!(
-            said(&["dumbbell", "--flow", "reno", "--format", "yaml"]),
-            None
-        );
+        assert_eq!(said(&["dumbbell", "--flow"]), None);
         assert_eq!(said(&["stdy"]), None);
         assert_eq!(said(&["--help"]), None);
     }

@@ -57,7 +57,8 @@ pub(crate) fn make(
     let (made, took) = line.end();
     if terminal::is_verbose() && made > 0 {
         let seconds = took.as_secs_f64();
-        say(&format!("made {made} runs in {seconds:.1} s"));
+        let runs = if made == 1 { "run" } else { "runs" };
+        say(&format!("made {made} {runs} in {seconds:.1} s"));
     }
     let Executed {
         results,

@@ -9,13 +9,30 @@ use sojourn_results::ResultSet;
 use sojourn_study::summary::{Comparison, comparison, note_text, severity};
 use std::path::Path;
 
-/// Prints results in the format asked for.
-pub(crate) fn results(results: &ResultSet, format: Format) -> Result<(), Failure> {
+/// Prints results in the format asked for, and where they are, if they are kept.
+pub(crate) fn results(
+    results: &ResultSet,
+    format: Format,
+    kept: Option<&Path>,
+) -> Result<(), Failure> {
     let comparison = comparison(results);
-    match data(&comparison, format) {
-        Some(data) => emit_data(&data),
-        None => whole(&comparison).emit(),
+    match (data(&comparison, format), kept) {
+        (Some(data), _) => emit_data(&data),
+        (None, None) => whole(&comparison).emit(),
+        (None, Some(dir)) => whole(&comparison).plain(&place_of(dir)).emit(),
     }
+}
+
+/// The directory of results, and the command that writes the report, below an empty line. Nothing for a reader who wants no notes.
+pub(crate) fn place_of(dir: &Path) -> String {
+    if terminal::is_quiet() {
+        return String::new();
+    }
+    format!(
+        "\nResults: {}\nReport:  sojourn report {}\n",
+        dir.display(),
+        shell_word(&dir.to_string_lossy())
+    )
 }
 
 /// Prints results on standard error, in the format asked for.
@@ -59,15 +76,6 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The directory, and the command that writes the report.
-    pub(crate) fn lines(&self) -> String {
-        format!(
-            "Results: {}\nReport:  sojourn report {}\n",
-            self.dir.display(),
-            shell_word(&self.dir.to_string_lossy())
-        )
-    }
-
     /// The table that answers the study's question: the first that it asks for.
     fn answer<'t>(&self, tables: &'t [Table]) -> Option<&'t Table> {
         let declared = self.declared.iter();
@@ -88,7 +96,10 @@ pub(crate) fn answer(comparison: &Comparison, place: &Place<'_>) -> Text {
         .partition(|note| note.severity == Severity::Warning);
     first.extend(rest);
     text = notes(text, first.iter().copied().take(NOTES));
-    text = text.plain("\n").plain(&place.lines());
+    if terminal::is_quiet() {
+        return text;
+    }
+    text = text.plain(&place_of(place.dir));
     let more = |count: usize, what: &str| match count {
         0 => None,
         1 => Some(format!("1 more {what}")),

@@ -79,12 +79,16 @@ pub(crate) fn find(given: &str) -> Result<Topic, LabError> {
             text: Cow::Owned(format!("# The auditor: {wanted}\n\n{}", rule.page())),
         });
     }
-    let entry = lookup::find(given).ok();
-    if let Some((place, text)) = entry.and_then(|entry| page(&entry.name.replace('_', "-"))) {
-        return Ok(Topic {
-            place,
-            text: Cow::Borrowed(text),
-        });
+    if let Ok(entry) = lookup::find(given) {
+        if let Some((place, text)) = page(&entry.name.replace('_', "-")) {
+            return Ok(Topic {
+                place,
+                text: Cow::Borrowed(text),
+            });
+        }
+        let problem = format!("there is no page {given:?}: it is a {}", entry.family);
+        return Err(LabError::new(LabErrorKind::UnknownName, problem)
+            .remedy(format!("print it with: sojourn show {}", entry.name)));
     }
     let names = names();
     let nearest = sojourn_units::nearest(&wanted, names.iter().map(String::as_str));

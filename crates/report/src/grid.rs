@@ -153,9 +153,16 @@ impl Grid {
     fn blocks(&self, width: usize) -> Vec<Vec<Placed>> {
         let count = self.columns.len();
         let names = self.names.min(count.saturating_sub(1));
+        // Numbers do not wrap: the names leave room for the widest.
+        let numbers = (names..count).filter(|index| !self.columns[*index].wraps);
+        let widest = numbers
+            .map(|index| self.cells(index).max(self.header(index, HEADER_LINES)))
+            .max();
+        let left = width.saturating_sub(widest.map_or(0, |widest| widest + GAP));
+        let room = left.clamp(1, (width / 2).max(1));
         let front = self
-            .shrunk((0..names).collect(), width / 2, NARROWEST)
-            .or_else(|| self.shrunk((0..names).collect(), width / 2, 1))
+            .shrunk((0..names).collect(), room, NARROWEST)
+            .or_else(|| self.shrunk((0..names).collect(), room, 1))
             .unwrap_or_default();
         let mut blocks = Vec::new();
         let mut block = front.clone();

@@ -474,11 +474,11 @@ mod tests {
         let expected = "\
 Sojourn time
 
-Rate (Mbps)  Queue       Mean sojourn (ms)    Drops
------------  ----------  -------------------  -----
-          2  CoDel        12.35 ± 0.42          120
-         10  CoDel       5.0000 ± 0.0030 [a]      -
-        100  DRR | fair    0.25                1643
+Rate (Mbps)  Queue       Mean sojourn (ms)      Drops
+-----------  ----------  ---------------------  -----
+          2  CoDel          12.35 ± 0.42          120
+         10  CoDel         5.0000 ± 0.0030 [a]      -
+        100  DRR | fair      0.25                1643
 
 [a] link idle
 Values without ± are deterministic: one run, nothing random in it.

@@ -686,7 +686,7 @@ mod tests {
     fn mistakes_name_the_nearest_and_the_remedy() {
         assert_eq!(
             error("sojurn_s_p95"),
-            "there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"?; see sojourn list metrics"
+            "there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"? See sojourn list metrics"
         );
         assert_eq!(
             error("sojourn_s_p95 of renoo"),

@@ -248,6 +248,24 @@ impl Document {
         error.in_file(&self.file)
     }
 
+    /// The error at the argument that is to blame for it: a key below what an argument has set, such as `topology.queue.interval` of a
+    /// study below `--set topology.queue=pie`, was right before.
+    #[must_use]
+    pub fn blamed(&self, error: LabError) -> LabError {
+        if error.kind() != LabErrorKind::UnknownKey || error.line().is_none() {
+            return error;
+        }
+        let below = |path: &str| {
+            let rest = error.path().strip_prefix(path);
+            path == error.path() || rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+        };
+        let set = self.arguments.iter().rev().find(|(path, _)| below(path));
+        match set.map(|(_, node)| node.place.clone()) {
+            Some(place) => error.in_file("").at(&place),
+            None => error,
+        }
+    }
+
     /// Sets the value at a path, as `--set PATH=TEXT` does: the text is a value of TOML (`3`, `true`, `["reno"]`), or else
     /// a plain text. Tables on the way are made; entries of lists have to exist.
     ///

@@ -78,7 +78,7 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     ),
     (
         &["voip", "call"],
-        "a voice call is 'rtp source=(voice)', or the source voice alone; see sojourn show rtp",
+        "a voice call is 'rtp source=(voice)', or the source voice alone (no MOS); see sojourn show rtp",
     ),
     (
         &["ping", "icmp"],

@@ -5,7 +5,7 @@
 //! ```text
 //! lab.toml:12: topology.rat: unknown key, did you mean "rate"? (allowed: kind, rate, rtt)
 //! lab.toml:13: topology.rate: missing unit in "10": expected a rate such as 10Mbps
-//! --queue 'codell': unknown queue discipline "codell", did you mean "codel"?; see sojourn list queues
+//! --queue 'codell': unknown queue discipline "codell", did you mean "codel"? See sojourn list queues
 //! ```
 
 use std::fmt;
@@ -451,6 +451,8 @@ impl LabError {
             write!(f, "{key}: ")?;
         }
         f.write_str(&parts.problem)?;
+        // Whether the last sign so far is a question mark.
+        let mut asked = parts.nearest.is_some();
         if let Some(name) = &parts.nearest {
             write!(f, ", did you mean {name:?}?")?;
         }
@@ -459,11 +461,23 @@ impl LabError {
                 shortened(names, parts.nearest.is_some() || !parts.remedy.is_empty())
         {
             write!(f, " ({heading}: {names})")?;
+            asked = false;
         }
-        if !parts.remedy.is_empty() {
-            write!(f, "; {}", parts.remedy)?;
+        match (parts.remedy.is_empty(), asked) {
+            (true, _) => Ok(()),
+            (false, true) => write!(f, " {}", sentence(&parts.remedy)),
+            (false, false) => write!(f, "; {}", parts.remedy),
         }
-        Ok(())
+    }
+}
+
+/// A remedy that begins a sentence: a word begins with a capital letter, a name or a command stays as it is.
+fn sentence(remedy: &str) -> String {
+    let word = remedy.split(' ').next().unwrap_or(remedy);
+    let is_word = word != "sojourn" && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    match remedy.split_at_checked(1) {
+        Some((first, rest)) if is_word => first.to_ascii_uppercase() + rest,
+        _ => remedy.to_owned(),
     }
 }
 
@@ -504,6 +518,20 @@ mod tests {
             "lab.toml:12: topology.rat: unknown key, did you mean \"rate\"? (allowed: rate, rtt); remove it"
         );
         assert_eq!((error.line(), error.exit_status()), (Some(12), 2));
+    }
+
+    #[test]
+    fn no_semicolon_follows_a_question_mark() {
+        let error = LabError::new(LabErrorKind::UnknownName, "no").nearest(Some("codel"));
+        let said = |remedy: &str| error.clone().remedy(remedy).to_string();
+        assert_eq!(
+            said("see sojourn list queues"),
+            "no, did you mean \"codel\"? See sojourn list queues"
+        );
+        assert_eq!(
+            said("`sojourn docs` lists the topics"),
+            "no, did you mean \"codel\"? `sojourn docs` lists the topics"
+        );
     }
 
     #[test]

@@ -386,7 +386,7 @@ mod tests {
             ),
             (
                 with(|o| o.queues = vec!["codell".to_owned()]),
-                "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"?; see sojourn list queues",
+                "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"? See sojourn list queues",
             ),
             (
                 with(|o| o.queues = vec!["codel target=5".to_owned()]),
@@ -398,7 +398,7 @@ mod tests {
             ),
             (
                 with(|o| o.flows = vec!["4*rino".to_owned()]),
-                "--flow '4*rino': unknown kind of flow \"rino\", did you mean \"reno\"?; see sojourn list flows",
+                "--flow '4*rino': unknown kind of flow \"rino\", did you mean \"reno\"? See sojourn list flows",
             ),
             (
                 with(|o| o.flows = vec!["reno start=90s".to_owned()]),

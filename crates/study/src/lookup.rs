@@ -89,9 +89,15 @@ fn unknown(of: Option<&Family>, plain: &str, all: &[Item]) -> LabError {
         let problem = format!("nothing is called {plain:?}");
         return LabError::new(LabErrorKind::UnknownName, problem).remedy(place);
     }
-    let names = all.iter().flat_map(Item::names);
-    let nearest = sojourn_units::nearest(plain, names)
+    if let Some(list) = FAMILIES.iter().find(|known| known.is_called(plain)) {
+        let problem = format!("nothing is called {plain:?}: it is a list");
+        return LabError::new(LabErrorKind::UnknownName, problem)
+            .remedy(format!("print it with: sojourn list {}", list.name));
+    }
+    let names = || all.iter().flat_map(Item::names);
+    let nearest = sojourn_units::nearest(plain, names())
         .or_else(|| nearest_metric(plain, all))
+        .or_else(|| same_ends(plain, names()))
         .map(str::to_owned);
     let near = nearest.as_deref();
     let owner = near.and_then(|near| all.iter().find(|item| item.is_called(near)));
@@ -106,6 +112,15 @@ fn unknown(of: Option<&Family>, plain: &str, all: &[Item]) -> LabError {
     )
     .nearest(nearest)
     .remedy(format!("see {list}"))
+}
+
+/// The one name of about the same length with the same first and last letter, such as `rrul` for `rll`.
+fn same_ends<'a>(plain: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let ends = |name: &str| (name.chars().next(), name.chars().next_back());
+    let alike = |name: &&str| name.len().abs_diff(plain.len()) <= 1 && ends(name) == ends(plain);
+    let mut found = names.filter(alike);
+    let only = found.next().filter(|_| plain.len() > 2)?;
+    found.all(|other| other == only).then_some(only)
 }
 
 /// The metric that is meant by a name with another unit or statistic at its end, such as `mos_mean`.
@@ -169,15 +184,23 @@ mod tests {
         let said = |name: &str| find(name).map(|item| item.name).unwrap_err().to_string();
         assert_eq!(
             said("codl"),
-            "nothing is called \"codl\", did you mean \"codel\"?; see sojourn list queues"
+            "nothing is called \"codl\", did you mean \"codel\"? See sojourn list queues"
         );
         assert_eq!(
             said("sojourn_s_p98.5"),
-            "nothing is called \"sojourn_s_p98.5\", did you mean \"sojourn_s_p95\"?; see sojourn list metrics"
+            "nothing is called \"sojourn_s_p98.5\", did you mean \"sojourn_s_p95\"? See sojourn list metrics"
         );
         assert_eq!(
             said("mos_mean"),
-            "nothing is called \"mos_mean\", did you mean \"mos\"?; see sojourn list metrics"
+            "nothing is called \"mos_mean\", did you mean \"mos\"? See sojourn list metrics"
+        );
+        assert_eq!(
+            said("rll"),
+            "nothing is called \"rll\", did you mean \"rrul\"? See sojourn list studies"
+        );
+        assert_eq!(
+            said("queues"),
+            "nothing is called \"queues\": it is a list; print it with: sojourn list queues"
         );
         assert_eq!(
             said("xyzzyx"),

@@ -241,7 +241,9 @@ impl Study {
             let mut idle: Option<Vec<String>> = None;
             for point in experiment.points(document, &files)? {
                 let document = point.document()?;
-                let reading = files.reading(&document, read)?;
+                let reading = files
+                    .reading(&document, read)
+                    .map_err(|error| point.blamed(error, &document))?;
                 let own = gathering.take(&reading, &document)?;
                 needs.add(&own);
                 // A study in a directory needs less; whether it has one is not known here.

@@ -42,7 +42,8 @@ impl Args for DumbbellArgs {
                 Some(info) => {
                     let value = (info.kind)().unit_text();
                     let default = match info.default {
-                        "none" => info.source,
+                        // A source that says nothing of a default says that there is none.
+                        "none" if info.source != "Sojourn's choice" => info.source,
                         default => default,
                     };
                     arg.value_name(value_name(path, &value)).help(format!(

@@ -108,14 +108,14 @@ fn lines(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> Text {
     let last = header.len().saturating_sub(1);
     let names = rows.iter().map(|row| row[0].chars().count());
     let name = names.max().unwrap_or(0);
-    let fact = width.map_or(FACT.1, |width| {
+    let fact = width.map(|width| {
         let left = width.saturating_sub(name + 2 + WHAT);
         let each = left / last.saturating_sub(1).max(1);
         each.saturating_sub(2).clamp(FACT.0, FACT.1)
     });
-    let cell = |row: &[String], place: usize| match place {
-        0 => row[0].clone(),
-        _ => cut(&row[place], fact),
+    let cell = |row: &[String], place: usize| match fact {
+        Some(fact) if place > 0 => cut(&row[place], fact),
+        _ => row[place].clone(),
     };
     let widths: Vec<usize> = (0..last)
         .map(|place| {

@@ -90,7 +90,7 @@ fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
         }
         None => Vec::new(),
     };
-    show::results(&results, args.format)?;
+    show::results(&results, args.format, None)?;
     if args.format != Format::Table {
         return Ok(());
     }

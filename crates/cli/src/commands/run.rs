@@ -151,7 +151,7 @@ pub(super) fn make_whole(
     args: &MakeArgs,
 ) -> Result<(), Failure> {
     match make(study, &study.name, out, command, None, args, watched)?.results {
-        Some(results) => show::results(&results, args.format),
+        Some(results) => show::results(&results, args.format, out),
         None => Ok(()),
     }
 }
@@ -186,7 +186,7 @@ fn traced(
         show::results_beside(&results, args.make.format);
         return Ok(());
     }
-    show::results(&results, args.make.format)?;
+    show::results(&results, args.make.format, None)?;
     let (warmup, end) = (scenario.run.warmup, scenario.run.duration);
     let analysis = match format.form().is_analysed {
         false => String::new(),

@@ -144,7 +144,7 @@ fn page(item: &Item, width: usize) -> String {
     if !item.usage.is_empty() {
         text.push_str("How to write it\n");
         for usage in &item.usage {
-            let _ = writeln!(text, "\n  {}", usage.replace('\n', "\n  "));
+            let _ = writeln!(text, "\n{}", usage_lines(usage, width));
         }
         text.push('\n');
     }
@@ -165,6 +165,16 @@ fn page(item: &Item, width: usize) -> String {
         let _ = writeln!(text, "{}", hung(&format!("  {name}: "), meaning, width));
     }
     text
+}
+
+/// Lines to copy stay whole, with what they are about below them where there is no room behind them; sentences wrap.
+fn usage_lines(usage: &str, width: usize) -> String {
+    let is_wide = usage.lines().any(|line| line.chars().count() + 2 > width);
+    match is_wide && usage.starts_with('"') {
+        true => hung("  ", usage, width),
+        false if is_wide => format!("  {}", usage.replace("    (", "\n    (").replace('\n', "\n  ")),
+        false => format!("  {}", usage.replace('\n', "\n  ")),
+    }
 }
 
 /// The dialects and parameters of a part.

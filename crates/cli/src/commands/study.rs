@@ -118,8 +118,7 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
     };
     match args.all {
         true => show::whole(&comparison)
-            .plain("\n")
-            .plain(&place.lines())
+            .plain(&show::place_of(&out))
             .page(),
         false => show::answer(&comparison, &place).emit(),
     }

@@ -141,11 +141,11 @@ fn negative_absurd_and_zero_values_are_out_of_range() {
 fn unknown_algorithms_and_dialects_name_those_there_are() {
     assert_eq!(
         said("\"codel\"", "\"codle\""),
-        "case.toml:11: topology.queue: unknown queue discipline \"codle\", did you mean \"codel\"?; see sojourn list queues"
+        "case.toml:11: topology.queue: unknown queue discipline \"codle\", did you mean \"codel\"? See sojourn list queues"
     );
     assert_eq!(
         said("2*reno", "2*renoo"),
-        "case.toml:2: flows[0]: unknown kind of flow \"renoo\", did you mean \"reno\"?; see sojourn list flows"
+        "case.toml:2: flows[0]: unknown kind of flow \"renoo\", did you mean \"reno\"? See sojourn list flows"
     );
     assert_eq!(
         said("\"codel\"", "\"codel dialect=ns4\""),
@@ -300,7 +300,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "study codel-drr-bandwith-mtu",
-            "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"?; see sojourn list studies, \
+            "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"? See sojourn list studies, \
              or name a file, such as study.toml"
                 .to_owned(),
         ),
@@ -327,7 +327,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "dumbbell --queue codell --flow reno",
-            "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"?; see sojourn list queues"
+            "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"? See sojourn list queues"
                 .to_owned(),
         ),
         (
@@ -336,7 +336,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "show codle",
-            "nothing is called \"codle\", did you mean \"codel\"?; see sojourn list queues".to_owned(),
+            "nothing is called \"codle\", did you mean \"codel\"? See sojourn list queues".to_owned(),
         ),
         (
             "replay case.toml --queue codel --rate 0bps",

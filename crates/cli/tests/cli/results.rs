@@ -333,7 +333,10 @@ fn results_given_for_a_scenario_or_a_study_are_told_to_be_rerun() {
         );
     }
     let said = place.refused(place.sojourn("rerun nowhere"));
-    assert!(said.starts_with("nowhere: no manifest.json here"), "{said}");
+    assert!(
+        said.starts_with("nowhere: this is not a result directory: it has no manifest.json"),
+        "{said}"
+    );
 }
 
 #[test]

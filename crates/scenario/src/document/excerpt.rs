@@ -89,7 +89,14 @@ fn wrong_part(error: &LabError, text: &str, line: &Range<usize>) -> Option<Range
         Ok(document) => document,
         Err(error) => return within(error.span()?),
     };
-    let (key, value, whole) = spans(document.as_table(), error.path())?;
+    let found = spans(document.as_table(), error.path());
+    let Some((key, value, whole)) = found.filter(|(key, value, _)| {
+        let on_line = |span: &Span| span.clone().and_then(within).is_some();
+        on_line(key) || on_line(value)
+    }) else {
+        return written_elsewhere(error, &text[line.clone()])
+            .map(|part| part.start + line.start..part.end + line.start);
+    };
     // What is wrong inside a text is quoted, or is the rest of a path that goes on into the text.
     let rest = error.path().rsplit('.').next().filter(|_| !whole);
     let inner = error.quoted().or(rest).filter(|text| !text.is_empty());
@@ -102,6 +109,25 @@ fn wrong_part(error: &LabError, text: &str, line: &Range<usize>) -> Option<Range
         (true, Some(key)) => within(key),
         (_, key) => value.and_then(within).or_else(|| within(key?)),
     }
+}
+
+/// The wrong bytes of a line that stands for another place, such as the values and the path of a factor: the text that the message
+/// quotes, or the end of the path.
+fn written_elsewhere(error: &LabError, line: &str) -> Option<Range<usize>> {
+    let last = || error.path().rsplit('.').next();
+    let wanted = match error.kind() {
+        LabErrorKind::UnknownKey => error.quoted().or_else(last),
+        _ => error.quoted(),
+    };
+    let wanted = wanted.filter(|text| !text.is_empty())?;
+    // Where the text begins inside another word, it is not what is meant.
+    let alone = |at: &usize| {
+        let before = line[..*at].chars().next_back();
+        !before.is_some_and(|sign| sign.is_alphanumeric() || sign == '_')
+    };
+    let mut places = line.match_indices(wanted).map(|(at, _)| at);
+    let at = places.find(alone)?;
+    Some(at..at + wanted.len())
 }
 
 /// The bytes of a key and of its value.

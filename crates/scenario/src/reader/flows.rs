@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use sojourn_traffic::media::RTP;
+use sojourn_traffic::registry as sources;
 use sojourn_traffic::srm::SRM;
 use sojourn_traffic::workload;
 use sojourn_units::{FlowSpec, Kind, PAPER, ParamError, Params, Span, build, nearest};
@@ -485,6 +487,13 @@ fn named_twice(error: &sojourn_units::SpecError) -> Option<String> {
     let (before, name) = error.lone_word()?;
     known_flow_kind(name).ok()?;
     let given = error.given().trim();
+    if before == RTP && sources::find(name).is_some() {
+        let (front, source) = given.split_once(&format!("{RTP} "))?;
+        let text = format!("{front}{RTP} source=({})", source.trim());
+        let flow: FlowSpec = text.parse().ok()?;
+        return (flow.name == RTP)
+            .then(|| format!("rtp sends the source that its parameter names: write '{text}'"));
+    }
     let text: String = given
         .replacen(&format!("{before} "), "", 1)
         .split_whitespace()

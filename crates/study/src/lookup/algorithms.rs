@@ -1,7 +1,10 @@
 //! Queues, congestion controls, flows and sources: the catalogue of scenarios.
 
 use super::item::{Family, Item};
+use sojourn_report::shell_word;
 use sojourn_scenario::catalogue::{self, Entry, entries};
+use sojourn_scenario::document::Document;
+use sojourn_scenario::model::Scenario;
 
 pub(super) const QUEUES: Family = Family {
     name: "queues",
@@ -68,7 +71,7 @@ fn usage(entry: &Entry) -> Vec<String> {
     let name = entry.name;
     match entry.family {
         catalogue::Family::Queue => vec![
-            format!("sojourn dumbbell --queue {name} --flow 4*cubic"),
+            format!("sojourn dumbbell --queue {name} --flow '4*cubic'"),
             format!("queue = \"{name}\"    (in [topology] or [[links]])"),
         ],
         catalogue::Family::Flow => {
@@ -77,15 +80,54 @@ fn usage(entry: &Entry) -> Vec<String> {
                 .iter()
                 .flat_map(|part| part.params)
                 .any(|info| info.name == "rate" && info.default == "none");
-            let line = match rate {
-                true => format!("{name} 2Mbps"),
+            // A codec's rate has bounds of its own.
+            let with_rate = format!("{name} 2Mbps");
+            let line = match rate && is_flow(&with_rate) {
+                true => with_rate,
                 false => name.to_owned(),
             };
             vec![
-                format!("sojourn dumbbell --flow '{line}'"),
+                format!("sojourn dumbbell --flow {}", shell_word(&line)),
                 format!("flows = [\"{line}\"]"),
             ]
         }
         catalogue::Family::Source | catalogue::Family::Congestion => Vec::new(),
+    }
+}
+
+/// Whether it can stand in the list of flows.
+fn is_flow(line: &str) -> bool {
+    let text = format!("flows = [{line:?}]");
+    let document = Document::parse(&text, "");
+    document.is_ok_and(|document| Scenario::from_document(&document).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_scenario::oneline::{Dumbbell, dumbbell};
+
+    #[test]
+    fn every_command_that_shows_how_to_write_an_entry_is_accepted() {
+        let mut seen = 0;
+        for item in QUEUES.items().iter().chain(&FLOWS.items()) {
+            let command = &item.usage[0];
+            let mut words = command.split(" --").map(|word| word.split_once(' '));
+            assert_eq!(words.next(), Some(Some(("sojourn", "dumbbell"))));
+            let mut given = Dumbbell::default();
+            for word in words {
+                let (option, value) = word.unwrap_or_else(|| panic!("{command}"));
+                let plain = value.trim_matches('\'').to_owned();
+                assert_eq!(value, shell_word(&plain), "{command}");
+                match option {
+                    "queue" => given.queues.push(plain),
+                    _ => given.flows.push(plain),
+                }
+            }
+            let read = dumbbell(&given, &|_, _| Ok(()));
+            assert!(read.is_ok(), "{command}: {read:?}");
+            seen += 1;
+        }
+        assert!(seen > 60, "{seen}");
     }
 }

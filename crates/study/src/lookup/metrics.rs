@@ -44,16 +44,16 @@ fn item(metric: &Metric, same: &[&Metric]) -> Item {
         }
     };
     let levels: Vec<&str> = same.iter().map(|one| one.level.name()).collect();
-    let unit = match (metric.unit.shown(), metric.unit.stored()) {
-        ("", _) => "no unit".to_owned(),
-        (shown, stored) if shown == stored => shown.to_owned(),
-        (shown, stored) => format!("{shown} (stored in {stored})"),
+    let (shown, stored) = (metric.unit.shown(), metric.unit.stored());
+    let unit = match shown {
+        "" => "no unit",
+        shown => shown,
     };
-    let mut facts = vec![
-        ("of", levels.join(", ")),
-        ("unit", unit),
-        ("formula", each(&|one| one.formula.clone())),
-    ];
+    let mut facts = vec![("of", levels.join(", ")), ("unit", unit.to_owned())];
+    if !shown.is_empty() && shown != stored {
+        facts.push(("stored in", stored.to_owned()));
+    }
+    facts.push(("formula", each(&|one| one.formula.clone())));
     if let Some(flows) = metric.flows {
         facts.push(("flows", flows.to_owned()));
     }

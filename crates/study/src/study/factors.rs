@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sojourn_results::manifest::{ExperimentInfo, FactorInfo};
 use sojourn_results::specs::id;
 use sojourn_scenario::document::{Extra, TableRef, Value, ValueRef};
-use sojourn_scenario::error::{LabErrorKind, Result};
+use sojourn_scenario::error::{LabErrorKind, Place, Result};
 use sojourn_units::Spec;
 
 use super::keys::{ExperimentParams, FactorParams};
@@ -138,7 +138,9 @@ fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Levels)> {
     let mut labels = Vec::new();
     let mut levels = Vec::new();
     for value in &list {
-        let (label, edits) = level(value, params.path.as_deref())?;
+        let path = table.get("path");
+        let path = params.path.as_deref().zip(path.as_ref());
+        let (label, edits) = level(value, path.map(|(text, path)| (text, path.place())))?;
         labels.push(label);
         levels.push(edits);
     }
@@ -179,11 +181,11 @@ fn check_factor_name(table: &TableRef<'_>, name: &str) -> Result<()> {
 }
 
 /// The label of a level, and what it sets.
-fn level(value: &ValueRef<'_>, path: Option<&str>) -> Result<(String, Vec<Edit>)> {
+fn level(value: &ValueRef<'_>, path: Option<(&str, &Place)>) -> Result<(String, Vec<Edit>)> {
     match path {
-        Some(paths) => {
+        Some((paths, place)) => {
             let node = Arc::new(value.node().clone());
-            let edit = |path: &str| Edit::new(path.trim(), Arc::clone(&node));
+            let edit = |path: &str| Edit::new(path.trim(), Arc::clone(&node)).with_path_at(place);
             Ok((label_of(value)?, paths.split(',').map(edit).collect()))
         }
         None => {

@@ -13,10 +13,11 @@ use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
 use sojourn_run::series::Recordable;
 use sojourn_scenario::document::{Document, Node};
-use sojourn_scenario::error::Result;
+use sojourn_scenario::error::{Place, Result};
 use sojourn_scenario::model::Scenario;
 use sojourn_scenario::reader::Reading;
 use sojourn_scenario::resolved::Resolved;
+use sojourn_scenario::{LabError, LabErrorKind};
 
 use super::algorithms::add_algorithms;
 use super::keys::STUDY_KEYS;
@@ -29,6 +30,8 @@ pub(super) type Levels = Vec<Vec<Edit>>;
 pub(super) struct Edit {
     path: String,
     node: Arc<Node>,
+    /// Where the path stands, if not beside the value.
+    place: Option<Place>,
 }
 
 impl Edit {
@@ -36,6 +39,24 @@ impl Edit {
         Edit {
             path: path.to_owned(),
             node,
+            place: None,
+        }
+    }
+
+    /// With the place of the path.
+    pub(super) fn with_path_at(self, place: &Place) -> Edit {
+        Edit {
+            place: Some(place.clone()),
+            ..self
+        }
+    }
+
+    /// The error at the path, where it is about the path rather than the value.
+    fn located(&self, error: LabError) -> LabError {
+        let of_path = error.kind() == LabErrorKind::UnknownKey && error.path() == self.path;
+        match &self.place {
+            Some(place) if of_path && error.place() == &self.node.place => error.at(place),
+            _ => error,
         }
     }
 }
@@ -124,6 +145,16 @@ impl Point {
         }
     }
 
+    /// The error of reading the point's document, at what is to blame for it: the path of a factor, or an argument.
+    pub(super) fn blamed(&self, error: LabError, document: &Document) -> LabError {
+        let Source::Settings { base, chosen } = &self.source else {
+            return error;
+        };
+        let edits = base.levels.iter().zip(chosen);
+        let edits = edits.flat_map(|(levels, level)| &levels[*level]);
+        document.blamed(edits.fold(error, |error, edit| edit.located(error)))
+    }
+
     /// The document of the point.
     pub(super) fn document(&self) -> Result<Document> {
         match &self.source {
@@ -141,7 +172,11 @@ impl Point {
 
 fn set_all(document: &mut Document, edits: &[Edit]) -> Result<()> {
     for edit in edits {
-        document.set_node(&edit.path, Node::clone(&edit.node))?;
+        let set = document.set_node(&edit.path, Node::clone(&edit.node));
+        set.map_err(|error| match &edit.place {
+            Some(place) => error.at(place),
+            None => error,
+        })?;
     }
     Ok(())
 }

@@ -311,7 +311,7 @@ kind = "dumbell""#,
             r#"flows = ["reno"]
 [topology]
 queue = "codell""#,
-            r#"lab.toml:3: topology.queue: unknown queue discipline "codell", did you mean "codel"?; see sojourn list queues"#,
+            r#"lab.toml:3: topology.queue: unknown queue discipline "codell", did you mean "codel"? See sojourn list queues"#,
         ),
         (
             r#"flows = ["reno"]
@@ -339,7 +339,7 @@ ties = "brith""#,
         ),
         (
             r#"flows = ["rino"]"#,
-            r#"lab.toml:1: flows[0]: unknown kind of flow "rino", did you mean "reno"?; see sojourn list flows"#,
+            r#"lab.toml:1: flows[0]: unknown kind of flow "rino", did you mean "reno"? See sojourn list flows"#,
         ),
         (
             r#"[[flows]]

@@ -249,7 +249,7 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
         with("[[table]]\nid = \"t\"\nmetrics = [\"sojurn_s_p95\"]"),
         at(
             2,
-            "table[0].metrics[0]: there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"?; see sojourn \
+            "table[0].metrics[0]: there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"? See sojourn \
              list metrics"
         )
     );

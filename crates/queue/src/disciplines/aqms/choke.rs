@@ -89,7 +89,7 @@ enum Core {
 impl Entry for Choke {
     const NAME: &'static str = "choke";
     const TITLE: &'static str = "CHOKe";
-    const ABOUT: &'static str = "RED with a preceding step. While the average queue is above `min`, each arriving packet is compared with a randomly chosen packet in the queue. If both belong to the same flow, both are dropped. A flow that fills the queue often matches itself. There is no per-flow state.\n\n\
+    const ABOUT: &'static str = "Choose and keep: CHOKe drops an arriving packet together with a random one of the same flow, before RED. While the average queue is above `min`, each arriving packet is compared with a randomly chosen packet in the queue. If both belong to the same flow, both are dropped. A flow that fills the queue often matches itself. There is no per-flow state.\n\n\
         Expect an unresponsive flow to lose many of the packets that exceed its share, and to get less of the link the more it sends. Flows do not get equal shares. A single flow matches itself with every packet: the queue then stays at `min`, and packets are lost in pairs.";
     type Params = ChokeParams;
 

@@ -8,8 +8,8 @@
 //! without a codepoint goes to the last band if it is ECT(0) or CE, and to the middle band if it is Not-ECT or ECT(1).
 //!
 //! There is no limit over all bands; each band has its own. If an AQM drops all packets of its band, or a shaper holds
-//! them back, the next band gets the turn. As in Linux, a band that has become empty is idle_reported so when it is
-//! next asked for a packet.
+//! them back, the next band gets the turn. As in Linux, the queue of a band learns that it is idle when it is next asked
+//! for a packet.
 
 use crate::child::{Backlog, Child};
 use crate::entry::{Entry, SpecError};
