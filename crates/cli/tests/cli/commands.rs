@@ -19,7 +19,9 @@ fn run_writes_a_result_directory_that_report_reads() {
     let place = Place::new();
     let table = place.ok("run tiny.toml --out out");
     let report = place.ok("report out");
-    assert!(report.starts_with(&table), "{table}\n{report}");
+    let (table, place_of_results) = table.split_once("\nResults: ").unwrap();
+    assert_eq!(place_of_results, "out\nReport:  sojourn report out\n");
+    assert!(report.starts_with(table), "{table}\n{report}");
     assert!(report.contains("out/report.html"), "{report}");
     let names: Vec<String> = place.files("out").into_iter().map(|file| file.0).collect();
     for name in [
@@ -233,7 +235,10 @@ fn a_row_of_a_table_is_not_broken_in_the_text_of_an_entry() {
     let cells = page.lines().filter(|line| line.starts_with("  rfc8289: "));
     assert!(cells.count() > 5, "{page}");
     assert!(!page.lines().any(|line| line.starts_with('|')), "{page}");
-    assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+    assert!(
+        page.lines().all(|line| line.chars().count() <= 80),
+        "{page}"
+    );
 }
 
 #[test]
