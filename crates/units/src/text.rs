@@ -252,6 +252,11 @@ impl Quantity {
         let (number, unit) = self.split(text)?;
         if unit.is_empty() {
             let example = match self.usual {
+                // So large a number is in the unit below.
+                Some("Mbps") if number.parse::<u64>().is_ok_and(|bps| bps >= 100_000) => {
+                    let bps = number.parse().map_or(Rate::ZERO, Rate::bps);
+                    format!("{bps} ({number}bps)")
+                }
                 Some(unit) => format!("{number}{unit}"),
                 None => self.example.to_owned(),
             };
@@ -620,6 +625,8 @@ impl FromStr for Limit {
     fn from_str(text: &str) -> Result<Limit, UnitError> {
         let (_, unit) = LIMIT.split(text)?;
         if of_link(unit) {
+            // What is no number of them is wrong before any link.
+            text.parse::<Buffer>()?;
             let remedy = "this depends on a link, and there is none here; write packets or bytes, such as 100p or 64kB";
             return Err(LIMIT.error(UnitErrorKind::UnknownUnit, text, remedy.to_owned()));
         }
@@ -638,10 +645,26 @@ fn of_link(unit: &str) -> bool {
     has(&DURATION) || has(&PRODUCTS)
 }
 
+/// A fraction of a bandwidth-delay product, such as `1/2bdp`, as a decimal number, if it is one of at most six digits.
+fn decimal_of_fraction(text: &str) -> Option<Bdp> {
+    let end = text.len().checked_sub("bdp".len())?;
+    let (numbers, unit) = text.split_at_checked(end)?;
+    let (above, below) = numbers.split_once('/')?;
+    let above: u64 = above.trim().parse().ok()?;
+    let below: u64 = below.trim().parse().ok().filter(|below| *below > 0)?;
+    let scaled = above.checked_mul(Bdp::ONE)?;
+    (unit.eq_ignore_ascii_case("bdp") && scaled > 0 && scaled.is_multiple_of(below))
+        .then(|| Bdp::from_millionths(scaled / below))
+}
+
 impl FromStr for Buffer {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Buffer, UnitError> {
         let (number, unit) = LIMIT.split(text)?;
+        if let Some(meant) = decimal_of_fraction(text) {
+            let remedy = format!("write {meant}");
+            return Err(LIMIT.error(UnitErrorKind::Malformed, text, remedy));
+        }
         let scale = |quantity: &Quantity| {
             let found = quantity.units.iter().find(|&&(name, _)| name == unit);
             found.map(|&(_, scale)| scale)
@@ -830,6 +853,14 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_past_the_range_is_too_large_with_or_without_a_link() {
+        for text in ["99999999s", "99999999999999999999bdp"] {
+            assert_eq!(remedy::<Limit>(text).0, UnitErrorKind::TooLarge, "{text}");
+            assert_eq!(remedy::<Buffer>(text).0, UnitErrorKind::TooLarge, "{text}");
+        }
+    }
+
+    #[test]
     fn a_bare_number_is_refused_with_an_example_of_a_unit() {
         use UnitErrorKind::MissingUnit;
         assert_eq!(
@@ -840,6 +871,10 @@ mod tests {
         assert_eq!(
             remedy::<Rate>("10"),
             (MissingUnit, "expected a rate such as 10Mbps".into())
+        );
+        assert_eq!(
+            remedy::<Rate>("10000000").1,
+            "expected a rate such as 10Mbps (10000000bps)"
         );
         assert_eq!(
             remedy::<Bytes>("64"),
@@ -898,6 +933,7 @@ mod tests {
         }
         assert_eq!(remedy::<Span>("10..20ms").1, "write one value, such as 5ms");
         assert_eq!(remedy::<Buffer>("bdp").1, "write 1bdp");
+        assert_eq!(remedy::<Buffer>("1/2bdp").1, "write 0.5bdp");
         let limits = [
             ("100pkts", "100p"),
             ("50 msec", "50ms"),
