@@ -113,6 +113,10 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
 /// The key that was probably meant by `given` in the table at `path`, which may have the keys `allowed`: one of them, or the path of one
 /// of another table.
 pub(crate) fn meant(path: &str, given: &str, allowed: &[&str]) -> Option<String> {
+    if path.starts_with("links[") && given == "buffer" {
+        // A graph has no buffer for all links: each queue has its own limit.
+        return Some("queue = \"droptail limit=1bdp\"".to_owned());
+    }
     let own = |key: &str| allowed.contains(&key).then(|| key.to_owned());
     let words = synonyms(given);
     let same = words.iter().find_map(|word| own(word));
@@ -165,6 +169,14 @@ mod tests {
             .find(|(table, _)| *table == path)
             .expect("a table");
         keys.iter().map(|info| info.name).collect()
+    }
+
+    #[test]
+    fn a_buffer_of_a_link_of_a_graph_is_the_limit_of_its_queue() {
+        assert_eq!(
+            meant("links[0]", "buffer", &["from", "to", "queue"]).as_deref(),
+            Some("queue = \"droptail limit=1bdp\"")
+        );
     }
 
     #[test]
