@@ -5,6 +5,7 @@
 //! queues across with their paired differences; for an experiment with several factors, a row per point and a table of
 //! differences.
 
+mod asked;
 mod columns;
 mod figures;
 mod limits;

@@ -32,12 +32,12 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let matters = limits
             .iter()
             .any(|(_, buffer)| buffer.overflowed || buffer.longest >= NEAR * least);
-        if sizes.len() < 2 || most <= least * EQUAL_WITHIN || !matters {
+        if sizes.len() < 2 || most <= least * EQUAL_WITHIN || !matters || same_asked(&limits) {
             continue;
         }
         let texts = limits
             .iter()
-            .map(|(label, buffer)| format!("{label} {}", buffer.text()));
+            .map(|(label, buffer)| format!("{label}: {}", buffer.text()));
         found.push((&compared.place, texts.collect::<Vec<_>>().join(", ")));
     }
     let Some((place, text)) = found.first() else {
@@ -49,9 +49,18 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     ))]
 }
 
+/// Whether all were given as the same time or number of bandwidth-delay products: a shaper sends less in a time than its link.
+fn same_asked(limits: &[(&String, Buffer)]) -> bool {
+    let mut asked = limits.iter().map(|(_, buffer)| &buffer.asked);
+    let first = asked.next().filter(|first| first.is_some());
+    first.is_some_and(|first| asked.all(|other| other == first))
+}
+
 /// What the first bottleneck queue of a point can hold.
 struct Buffer {
     limit: Option<Limit>,
+    /// The limit as it was given, if in time or in bandwidth-delay products.
+    asked: Option<String>,
     /// Infinite where there is no limit.
     bytes: f64,
     packet: f64,
@@ -89,8 +98,11 @@ impl Buffer {
             drops.sum::<u64>() > 0
         };
         let longest = queues().map(|q| q.backlog_max.1).max();
+        let given = point.info.limits.iter();
+        let given = given.filter(|own| own.parameter == "limit" && own.became == text);
         Some(Buffer {
             limit,
+            asked: given.map(|own| own.asked.clone()).next(),
             overflowed: queues().any(overflowed),
             longest: to_f64(longest.unwrap_or(0)),
             bytes: match limit {
@@ -117,5 +129,34 @@ impl Buffer {
             Limit::Bytes(_) => format!("{limit} ({} kB", short(self.bytes / 1e3)),
         };
         format!("{amount}, {milliseconds} ms at {})", self.rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(asked: Option<&str>, bytes: f64) -> Buffer {
+        Buffer {
+            limit: None,
+            asked: asked.map(str::to_owned),
+            bytes,
+            packet: 1500.0,
+            rate: Rate::mbps(10),
+            overflowed: true,
+            longest: bytes,
+        }
+    }
+
+    #[test]
+    fn one_time_for_all_queues_is_equal_whatever_bytes_it_comes_to() {
+        let label = "a".to_owned();
+        let same = |one: Option<&str>, other: Option<&str>| {
+            same_asked(&[(&label, buffer(one, 31_250.0)), (&label, buffer(other, 62_500.0))])
+        };
+        assert!(same(Some("50ms"), Some("50ms")));
+        assert!(!same(Some("50ms"), Some("90ms")));
+        assert!(!same(Some("50ms"), None));
+        assert!(!same(None, None));
     }
 }

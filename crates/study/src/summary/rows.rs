@@ -441,6 +441,9 @@ fn queue_of(link: &str, points: &[&PointInfo]) -> Option<String> {
             topology["queue"].as_str()?,
             topology["reverse_queue"].as_str()?,
         );
+        // One limit in time comes to different bytes at different rates, and is one queue nevertheless.
+        let there = super::asked::as_asked(there, "topology.queue", &point.limits);
+        let back = super::asked::as_asked(back, "topology.reverse_queue", &point.limits);
         let name = back.split_whitespace().next().unwrap_or_default();
         let title = sojourn_queue::registry::find(name).map_or(name, |entry| entry.title);
         if there != back && !others.iter().any(|other| other == title) {
