@@ -17,7 +17,11 @@ pub(crate) fn results(
 ) -> Result<(), Failure> {
     let comparison = comparison(results);
     match (data(&comparison, format), kept) {
-        (Some(data), _) => emit_data(&data),
+        (Some(data), _) => {
+            emit_data(&data)?;
+            notes_beside(&comparison, format);
+            Ok(())
+        }
         (None, None) => whole(&comparison).emit(),
         (None, Some(dir)) => whole(&comparison).plain(&place_of(dir)).emit(),
     }
@@ -35,11 +39,21 @@ pub(crate) fn place_of(dir: &Path) -> String {
     )
 }
 
+/// Prints the notes on standard error where the format has no place for them.
+pub(crate) fn notes_beside(comparison: &Comparison, format: Format) {
+    if let Format::Csv = format {
+        notes(Text::default(), comparison.notes.iter()).emit_beside();
+    }
+}
+
 /// Prints results on standard error, in the format asked for.
 pub(crate) fn results_beside(results: &ResultSet, format: Format) {
     let comparison = comparison(results);
     match data(&comparison, format) {
-        Some(data) => Text::default().plain(&data).emit_beside(),
+        Some(data) => {
+            Text::default().plain(&data).emit_beside();
+            notes_beside(&comparison, format);
+        }
         None => whole(&comparison).emit_beside(),
     }
 }

@@ -125,8 +125,16 @@ pub fn is_series(given: &str) -> bool {
 pub fn nearest_of<'a>(given: &str, names: &[&'a str]) -> Option<&'a str> {
     let wanted = stem(given);
     let same = || names.iter().copied().filter(|name| stem(name) == wanted);
-    nearest(given, names.iter().copied())
+    // What is left without a last word is meant before what has another one in its place.
+    let is_start = |name: &&str| {
+        let rest = given.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with('_'))
+    };
+    same()
+        .filter(is_start)
+        .max_by_key(|name| name.len())
         .or_else(|| nearest(given, same()))
+        .or_else(|| nearest(given, names.iter().copied()))
         .or_else(|| same().next())
         .or_else(|| nearest(wanted, names.iter().copied()))
 }

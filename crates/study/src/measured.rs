@@ -1,7 +1,7 @@
 //! Which link directions the metrics of the bottleneck are of in an experiment, and why.
 //!
 //! A builder's topology and a link with `bottleneck = true` say so themselves. Elsewhere one link direction is measured at all points of an
-//! experiment, so that differences compare like with like: of the links as slow as the slowest on the way of a flow at any point, those
+//! experiment, so that differences compare like with like: of the links that are the slowest on the way of a flow at any point, those
 //! whose queue a factor sets, if there are any; of several, the busiest in all runs together.
 
 use std::collections::BTreeMap;
@@ -38,6 +38,8 @@ pub(crate) enum Reason {
     SetBy(String),
     /// It is the slowest on the way of a flow at every point.
     Slowest,
+    /// It is the busier direction of the link that is the slowest on the way of flows in both.
+    Busier,
     /// It is the busiest of several.
     Busiest {
         /// How many.
@@ -150,6 +152,7 @@ fn found(
     };
     let reason = match (candidates.len(), chosen_by) {
         (1, None) => Reason::Slowest,
+        (_, None) if is_one_link(&candidates, points) => Reason::Busier,
         (_, Some(factor)) if is_one_link(&candidates, points) => Reason::SetBy(factor),
         (of, set_by) => Reason::Busiest {
             of,

@@ -9,7 +9,7 @@ mod asked;
 mod columns;
 mod figures;
 mod limits;
-mod links;
+pub(crate) mod links;
 mod receivers;
 mod rows;
 mod settings;

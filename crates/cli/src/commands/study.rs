@@ -105,7 +105,9 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
     write_summary(&out)?;
     let comparison = comparison(results);
     if let Some(data) = show::data(&comparison, args.make.format) {
-        return emit_data(&data);
+        emit_data(&data)?;
+        show::notes_beside(&comparison, args.make.format);
+        return Ok(());
     }
     let place = show::Place {
         declared: results

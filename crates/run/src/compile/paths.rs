@@ -92,7 +92,7 @@ pub(super) struct Bottlenecks {
     /// The edges that outcomes call so: those of links that say so; where none does, on each way the first of the slowest, of each link
     /// one direction.
     pub(super) chosen: Vec<usize>,
-    /// Every edge that is as slow as these on the way of a flow, in order; the chosen ones where links say so, or where all are of one link.
+    /// Every edge that is the slowest on the way of a flow, in order, however slow others are; the chosen ones where links say so.
     pub(super) slowest: Vec<usize>,
 }
 
@@ -137,15 +137,10 @@ pub(super) fn graph_bottlenecks(
     }
     let least = chosen.iter().map(rate).min();
     chosen.retain(|edge| Some(rate(edge)) == least);
-    all.retain(|edge| Some(rate(edge)) == least);
-    let one_link = all
-        .first()
-        .is_some_and(|first| all.iter().all(|e| e / 2 == first / 2));
-    let slowest = match one_link {
-        true => chosen.clone(),
-        false => all.into_iter().collect(),
-    };
-    Bottlenecks { chosen, slowest }
+    Bottlenecks {
+        chosen,
+        slowest: all.into_iter().collect(),
+    }
 }
 
 /// The routes of every flow, to tell base round trips.

@@ -11,6 +11,7 @@ use sojourn_scenario::model::Scenario;
 use sojourn_sim::topology::Role;
 
 use crate::measured::{Load, Measured, busiest};
+use crate::summary::links::is_marked;
 use crate::summary::wanted::Wanted;
 
 /// A bottleneck has at least this utilization.
@@ -37,7 +38,7 @@ pub(super) struct Shown<'a> {
     /// Whether a metric is of the bottleneck.
     pub(super) bottleneck: bool,
     /// The link directions that metrics name.
-    named: Vec<String>,
+    pub(super) named: Vec<String>,
     /// Whether a metric is of all queues.
     all: bool,
 }
@@ -92,6 +93,13 @@ pub(super) struct Seen<'a> {
     /// Without its queues, which are the largest part.
     pub(super) compiled: Compiled,
     pub(super) runs: Vec<&'a RunOutcome>,
+}
+
+/// A link that is the bottleneck in place of the measured one.
+pub(super) struct Other {
+    pub(super) link: String,
+    /// It is busier; else it is as busy and has a longer queue.
+    pub(super) busier: bool,
 }
 
 /// Points under comparison.
@@ -184,15 +192,28 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The link that is the bottleneck at a point in place of the measured one, where that was found.
-    pub(super) fn other_bottleneck(&self, point: &Seen<'_>) -> Option<String> {
-        let link = self.measured(point).found()?;
+    /// The link that is the bottleneck at a point in place of the measured one, where that was found or the file of a graph marks it.
+    pub(super) fn other_bottleneck(&self, point: &Seen<'_>) -> Option<Other> {
+        let link = match self.measured(point).found() {
+            Some(found) => found.to_owned(),
+            None if is_marked(point.info) => self.bottleneck(point)?.name.clone(),
+            None => return None,
+        };
+        self.busier_than(point, &link)
+    }
+
+    /// The link that is the bottleneck at a point in place of one link.
+    pub(super) fn busier_than(&self, point: &Seen<'_>, link: &str) -> Option<Other> {
         let names = point.compiled.links.iter().filter(|link| link.observed);
         let names: Vec<String> = names.map(|link| link.name.clone()).collect();
         let other = busiest(&point.runs, &names).filter(|other| other != link)?;
         let (theirs, ours) = (Load::of(&point.runs, &other)?, Load::of(&point.runs, link)?);
-        let is_more = !ours.is_as_busy_as(&theirs) || theirs.queueing > LONGER * ours.queueing;
-        (theirs.utilization >= BUSY && is_more).then_some(other)
+        let busier = !ours.is_as_busy_as(&theirs);
+        let is_more = busier || theirs.queueing > LONGER * ours.queueing;
+        (theirs.utilization >= BUSY && is_more).then_some(Other {
+            link: other,
+            busier,
+        })
     }
 
     /// What a test says of the first point that it has something to say of, and at how many points it has.

@@ -25,17 +25,15 @@ fn never_congested(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<String> 
     if !queues.all(is_idle) || evidence.other_bottleneck(point).is_some() {
         return None;
     }
-    let Some(found) = measured.found() else {
-        return Some(TEXT.to_owned());
-    };
     let other = all().find(|queue| !is_idle(queue));
-    Some(match other {
-        Some(other) => format!(
-            "{found} never dropped or marked a packet, and fewer than one waited on average, so every queue would do the same there. \
-             Packets waited at {}.",
+    Some(match (other, measured.found()) {
+        (Some(other), _) => format!(
+            "{name} never dropped or marked a packet, and fewer than one waited on average. Packets waited at {0}, whose queue decides the \
+             results: show its metrics, such as sojourn_s_p95 of {0}.",
             other.link
         ),
-        None => TEXT.replace("The bottleneck", &name),
+        (None, Some(found)) => TEXT.replace("The bottleneck", found),
+        (None, None) => TEXT.to_owned(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! *Flows use ECN and the queue never marks; or the queue is set to mark and no flow uses ECN; or only some of the queues under comparison
 //! mark.* A queue that may mark by its defaults is no cause for a note: without ECN in the flows it drops, as the others do. Marks avoid retransmissions, so such a comparison is of marking against dropping. Set `ecn` in the flows and in all queues alike.
 
-use sojourn_queue::registry::Resolved;
+use sojourn_queue::registry::{CatalogueEntry, Resolved};
 use sojourn_sim::DropReason;
 use sojourn_units::{Spec, SpecValue};
 
@@ -82,27 +82,47 @@ fn marks_by_default(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
             let drops = own.flat_map(|queue| early.map(|reason| queue.drops_by_reason[reason.index()]));
             return drops.sum::<u64>() > 0;
         }
-        let mut spec = Spec::new(link.discipline.name);
-        if !link.discipline.dialects.is_empty() {
-            let release = link.resolved.release.to_owned();
-            spec.args.push(("dialect".to_owned(), SpecValue::Text(release)));
-        }
-        let default = sojourn_queue::registry::resolve(&spec, None).ok();
-        let marks = |(_, resolved): (_, Resolved)| marks(&resolved.pairs, None);
-        default.is_some_and(marks)
+        by_default(link.discipline, &link.resolved, point.scenario.dialect.as_deref())
     })
+}
+
+/// Whether a queue that marks would mark without its parameters; of what is inside it, each.
+fn by_default(discipline: &CatalogueEntry, resolved: &Resolved, dialect: Option<&str>) -> bool {
+    let inner = resolved.pairs.iter().filter_map(|(_, text)| inside(text, dialect));
+    let mut marking = inner.filter(|(entry, resolved)| entry.marks || marks(&resolved.pairs, dialect));
+    if !marking.all(|(entry, resolved)| !entry.marks && by_default(entry, &resolved, dialect)) {
+        return false;
+    }
+    if !marks_itself(&resolved.pairs) {
+        return true;
+    }
+    let mut spec = Spec::new(discipline.name);
+    if !discipline.dialects.is_empty() {
+        let release = resolved.release.to_owned();
+        spec.args.push(("dialect".to_owned(), SpecValue::Text(release)));
+    }
+    let default = sojourn_queue::registry::resolve(&spec, None).ok();
+    default.is_some_and(|(_, resolved)| marks_itself(&resolved.pairs))
 }
 
 /// Whether a queue marks, itself or in a queue inside it.
 fn marks(pairs: &[(&'static str, String)], dialect: Option<&str>) -> bool {
     let nested = |text: &str| {
-        let inner = text.trim_start_matches('(').trim_end_matches(')');
-        let spec: Option<Spec> = inner.parse().ok();
-        let (entry, resolved) = sojourn_queue::registry::resolve(&spec?, dialect).ok()?;
-        Some(entry.marks || marks(&resolved.pairs, dialect))
+        let inner = inside(text, dialect);
+        inner.is_some_and(|(entry, resolved)| entry.marks || marks(&resolved.pairs, dialect))
     };
+    marks_itself(pairs) || pairs.iter().any(|(_, text)| nested(text))
+}
+
+/// Whether a queue is set to mark, whatever is inside it.
+fn marks_itself(pairs: &[(&'static str, String)]) -> bool {
     let threshold = value(pairs, "ce_threshold").is_some_and(|text| text != "none");
-    value(pairs, "ecn") == Some("true")
-        || threshold
-        || pairs.iter().any(|(_, text)| nested(text) == Some(true))
+    threshold || value(pairs, "ecn") == Some("true")
+}
+
+/// The queue inside another that a value stands for.
+fn inside(text: &str, dialect: Option<&str>) -> Option<(&'static CatalogueEntry, Resolved)> {
+    let inner = text.trim_start_matches('(').trim_end_matches(')');
+    let spec: Spec = inner.parse().ok()?;
+    sojourn_queue::registry::resolve(&spec, dialect).ok()
 }

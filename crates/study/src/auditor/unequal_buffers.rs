@@ -2,7 +2,7 @@
 //! drop later: then the limit is compared, not the algorithm. Limits are counted in bytes at the mean packet size that was measured, and in
 //! milliseconds at the rate of the link. The rule reports a difference of more than 10 % if a queue dropped a packet for lack of room, or if
 //! a backlog reached half the smallest of the limits. Where no queue came near a limit, the limits changed nothing. Set `topology.buffer`,
-//! which gives every queue the same limit, or `limit` in each specification. Where a difference is wanted, as for a queue that needs no
+//! which gives every queue the same limit. In a graph, set `limit` in each queue's specification. Where a difference is wanted, as for a queue that needs no
 //! limit, say so in the text of the study.
 
 use sojourn_results::outcome::QueueOutcome;
@@ -44,8 +44,16 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let places = places(place, found.len(), evidence.comparisons.len());
+    let graph = evidence.points.iter().any(|point| {
+        let scenario = point.info.scenario.value();
+        scenario.get("links").is_some_and(|links| links.is_array())
+    });
+    let fix = match graph {
+        true => "Set limit in each queue's specification",
+        false => "Set topology.buffer, which gives every queue the same limit",
+    };
     vec![Finding::warning(format!(
-        "The queues under comparison hold different amounts: {text}.{places}"
+        "The queues under comparison hold different amounts: {text}.{places} {fix}."
     ))]
 }
 

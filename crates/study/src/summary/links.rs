@@ -58,12 +58,15 @@ fn bottleneck(wanted: &Wanted<'_>, points: &[&PointInfo]) -> Option<String> {
         return Some(match reason {
             Reason::SetBy(factor) => format!("{link}, whose queue the factor {factor:?} sets"),
             Reason::Slowest => format!("{link}, the slowest link"),
+            Reason::Busier => format!("{link}, the busier direction of the slowest link"),
             Reason::Busiest { of, rate, set_by } => {
-                let rate = rate.map_or_else(String::new, |rate| format!(" of {}", shown(rate)));
                 let set = set_by.as_ref();
-                let set = set.map_or_else(String::new, |by| {
-                    format!(" whose queue the factor {by:?} sets")
-                });
+                let set = match (set, rate) {
+                    (Some(by), _) => format!(" whose queue the factor {by:?} sets"),
+                    (None, None) => ", each the slowest on the path of a flow".to_owned(),
+                    (None, Some(_)) => String::new(),
+                };
+                let rate = rate.map_or_else(String::new, |rate| format!(" of {}", shown(rate)));
                 format!("{link}, the busiest of {of} links{rate}{set}")
             }
         });
@@ -89,10 +92,24 @@ fn bottleneck(wanted: &Wanted<'_>, points: &[&PointInfo]) -> Option<String> {
         }
     });
     let texts: Vec<String> = texts.collect();
-    (!texts.is_empty()).then(|| match texts.as_slice() {
-        [one] => one.clone(),
-        several => format!("{}, depending on the point", listed(several, "or")),
-    })
+    (!texts.is_empty())
+        .then(|| match texts.as_slice() {
+            [one] => one.clone(),
+            several => format!("{}, depending on the point", listed(several, "or")),
+        })
+        .map(|text| match points.iter().any(|point| is_marked(point)) {
+            true => format!("{text}, as the file says"),
+            false => text,
+        })
+}
+
+/// Whether a link of a point's graph says that it is the bottleneck.
+pub(crate) fn is_marked(point: &PointInfo) -> bool {
+    let scenario = point.scenario.value();
+    let links = scenario["links"].as_array().into_iter().flatten();
+    links
+        .into_iter()
+        .any(|link| link["bottleneck"].as_bool() == Some(true))
 }
 
 /// The queues of the first run of a point.

@@ -29,16 +29,19 @@ struct Label<'a> {
     name: &'a str,
     forward: bool,
     reverse: bool,
-    /// In the first run that has them.
+    /// In the first run that has them: all, and those in the direction under study.
     flows: usize,
+    forward_flows: usize,
+    /// Those of them that send a given size.
+    finite: usize,
     /// They are `udp_rr`.
     probes: bool,
     /// They have transfers, one after the other.
     transfers: bool,
     media: bool,
-    /// How much each of them sends, where they are transfers of given size.
+    /// How much each of them sends that is a transfer of given size.
     size: Option<String>,
-    /// One of them had not ended.
+    /// One of those transfers had not ended.
     unfinished: bool,
     /// One of them ended within a run.
     ended: bool,
@@ -51,10 +54,22 @@ struct Label<'a> {
 impl Label<'_> {
     /// Finite transfers that were all over when the measured time began.
     fn was_early(&self) -> bool {
-        self.size.is_some() && !self.unfinished && !self.measured
+        self.is_finite() && !self.unfinished && !self.measured
     }
 
-    fn take(&mut self, flow: &FlowOutcome) {
+    /// Whether all of them are transfers of given size.
+    fn is_finite(&self) -> bool {
+        self.size.is_some() && self.finite == self.flows
+    }
+
+    fn take(&mut self, flow: &FlowOutcome, size: Option<&str>) {
+        match (size, &self.size) {
+            (Some(size), None) => self.size = Some(size.to_owned()),
+            (Some(size), Some(known)) if size != known => {
+                self.size = Some("different sizes".to_owned());
+            }
+            _ => {}
+        }
         self.forward |= flow.forward;
         self.reverse |= !flow.forward;
         self.probes |= flow.exchanges.is_some();
@@ -66,7 +81,7 @@ impl Label<'_> {
                 self.ended = true;
                 self.last = self.last.max(at);
             }
-            None => self.unfinished = true,
+            None => self.unfinished |= size.is_some(),
         }
     }
 }
@@ -81,9 +96,11 @@ impl<'a> Rows<'a> {
         let mut index: BTreeMap<&str, usize> = BTreeMap::new();
         let mut back = None;
         for point in &points {
+            let sizes = sizes(&point.scenario.value());
             for run in results.of_point(point.point) {
                 let known = labels.len();
-                for flow in &run.flows {
+                for (number, flow) in run.flows.iter().enumerate() {
+                    let size = sizes.get(number).and_then(Option::as_deref);
                     let at = *index.entry(&flow.label).or_insert(labels.len());
                     if at == labels.len() {
                         labels.push(Label {
@@ -91,14 +108,13 @@ impl<'a> Rows<'a> {
                             ..Label::default()
                         });
                     }
-                    labels[at].flows += usize::from(at >= known);
-                    labels[at].take(flow);
-                }
-                if labels.len() > known {
-                    let scenario = point.scenario.value();
-                    for label in &mut labels[known..] {
-                        label.size = size_of(&scenario, label.name);
+                    let label = &mut labels[at];
+                    if at >= known {
+                        label.flows += 1;
+                        label.forward_flows += usize::from(flow.forward);
+                        label.finite += usize::from(size.is_some());
                     }
+                    label.take(flow, size);
                 }
                 back = back.or_else(|| against(run, measured));
             }
@@ -139,15 +155,35 @@ impl<'a> Rows<'a> {
         if self.any_marks() {
             self.add_both(&mut all, "mark_ratio", "mark_ratio");
         }
+        all.extend(self.fairness());
+        all
+    }
+
+    /// Fairness among the flows of each label; of each direction where a label has flows in both, as their goodputs are.
+    fn fairness(&self) -> Vec<String> {
+        let shares = |label: &&Label<'_>| !label.probes && label.size.is_none();
+        if self
+            .labels
+            .iter()
+            .any(|label| label.forward && label.reverse)
+        {
+            let count = |of: fn(&Label<'_>) -> usize| {
+                let own = || self.labels.iter().filter(|label| of(label) > 0);
+                let all = own().all(|label| shares(&label));
+                let flows: usize = own().map(of).sum();
+                all && flows > 1
+            };
+            let there = count(|label| label.forward_flows).then_some("jain_index");
+            let back = count(|label| label.flows - label.forward_flows);
+            let back = back.then_some("jain_index of reverse");
+            return there.into_iter().chain(back).map(str::to_owned).collect();
+        }
         let shared = |label: &&Label<'_>| {
-            label.flows > 1
-                && !label.probes
-                && label.size.is_none()
-                && (label.forward || self.back.is_some())
+            label.flows > 1 && shares(label) && (label.forward || self.back.is_some())
         };
         let shared = self.labels.iter().filter(shared).take(MOST_LABELS);
-        all.extend(shared.map(|label| format!("jain_index of {}", label.name)));
-        all
+        let shared = shared.map(|label| format!("jain_index of {}", label.name));
+        shared.collect()
     }
 
     /// Metrics of each of many points.
@@ -218,7 +254,7 @@ impl<'a> Rows<'a> {
         }
         for label in self.few(|label| label.size.is_some()) {
             all.push(format!("completion_s of {}", label.name));
-            if label.flows > 1 {
+            if label.finite > 1 {
                 all.push(format!("completion_s_max of {}", label.name));
                 all.push(format!("timeouts_count of {}", label.name));
             }
@@ -359,7 +395,7 @@ impl<'a> Rows<'a> {
         }
         if label.unfinished {
             let size = label.size.as_deref().unwrap_or_default();
-            let (flows, duration) = (label.flows, text("duration"));
+            let (flows, duration) = (label.finite, text("duration"));
             return Some(match label.ended {
                 true => format!(
                     "Not every transfer of {name} ({flows} of {size} per run) finished within {duration}; completion times are of those that did. Make duration longer."
@@ -369,7 +405,7 @@ impl<'a> Rows<'a> {
                 ),
             });
         }
-        Some(format!(
+        label.is_finite().then(|| format!(
             "The goodput of {name} is over the whole measured time, though its transfers ended, the last at {last}."
         ))
     }
@@ -416,14 +452,21 @@ fn against<'a>(run: &'a RunOutcome, measured: &Measured) -> Option<&'a str> {
     found.map(|queue| queue.link.as_str())
 }
 
-/// How much each flow of a label sends in a scenario; `None` where it has no end of its own.
-fn size_of(scenario: &Value, label: &str) -> Option<String> {
-    let flows = scenario["flows"].as_array()?;
-    let flow = flows.iter().find(|flow| {
-        let own = flow["label"].as_str().or(flow["kind"].as_str());
-        own == Some(label)
-    })?;
-    let source = flow["source"].as_str()?;
+/// How much each flow of a scenario sends, in the order of its flows; `None` where one has no end of its own.
+fn sizes(scenario: &Value) -> Vec<Option<String>> {
+    let entries = scenario["flows"].as_array().into_iter().flatten();
+    let each = entries.flat_map(|entry| {
+        let count = &entry["count"];
+        let given = count.as_u64().or_else(|| count.as_str()?.parse().ok());
+        let count = usize::try_from(given.unwrap_or(1)).unwrap_or(1);
+        std::iter::repeat_n(size_of(entry), count)
+    });
+    each.collect()
+}
+
+/// How much each flow of an entry sends.
+fn size_of(entry: &Value) -> Option<String> {
+    let source = entry["source"].as_str()?;
     let inside = source.trim_matches(['(', ')']).strip_prefix("bulk ")?;
     let size = inside
         .split_whitespace()

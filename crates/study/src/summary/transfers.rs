@@ -116,7 +116,7 @@ pub(crate) fn table(wanted: &Wanted<'_>) -> Option<Table> {
     columns.push(number_column("count", "Transfers", Unit::Count));
     columns.push(number_column("unfinished", "Unfinished", Unit::Count));
     for (name, title, unit, ..) in SIZE_STATISTICS {
-        columns.push(number_column(name, title, unit));
+        columns.push(number_column(&shown_name(name), title, unit));
     }
     let mut rows = Vec::new();
     for point in wanted.points() {
@@ -144,6 +144,12 @@ pub(crate) fn table(wanted: &Wanted<'_>) -> Option<Table> {
         rows,
         footnotes: meaning(wanted, &wanted.points()),
     })
+}
+
+/// The name of a statistic in the unit that the table shows: `fct_ms_mean` of milliseconds.
+fn shown_name(name: &str) -> String {
+    let metric = find(name, Some(Level::Flow)).map(|(metric, _)| metric.shown_name());
+    metric.unwrap_or_else(|| name.to_owned())
 }
 
 /// Every number of that table, and the same of requests of `udp_rr`.

@@ -83,6 +83,7 @@ fn a_queue_that_may_mark_is_told_only_where_somebody_asked_for_marks() {
     let text = |queue: &str| notes(&SOUND.replace("\"codel\"]", &format!("\"{queue}\"]")));
     assert_eq!(rules(&text("fq_codel limit=20p")), Vec::<&str>::new());
     assert_eq!(rules(&text("dualpi2 limit=20p")), Vec::<&str>::new());
+    assert_eq!(rules(&text("prio each=(fq_codel)")), Vec::<&str>::new());
     assert_eq!(rules(&text("codel ecn=true")), ["one-ecn"]);
     assert_eq!(rules(&text("step")), ["one-ecn"]);
 }

@@ -65,6 +65,58 @@ fn of_equal_links_the_busiest_is_measured_and_named() {
     case!("fat-tree");
 }
 
+/// Two paths that end at one node and share no link.
+const PATHS: &str = r#"
+[run]
+duration = "3s"
+warmup = "1s"
+deterministic = true
+[topology]
+kind = "graph"
+[[links]]
+from = "a"
+to = "b"
+rate = "10Mbps"
+delay = "5ms"
+[[links]]
+from = "c"
+to = "b"
+rate = "4Mbps"
+delay = "5ms"
+[[flows]]
+kind = "cubic"
+from = "a"
+to = "b"
+count = 2
+[[flows]]
+kind = "cbr"
+rate = "100kbps"
+label = "side"
+from = "c"
+to = "b"
+"#;
+
+#[test]
+fn of_the_slowest_links_of_each_path_the_busiest_is_measured() {
+    assert_eq!(
+        said(PATHS),
+        "Queue metrics are of a-b (10 Mbps), the busiest of 2 links, each the slowest on the path of a flow.\n"
+    );
+}
+
+#[test]
+fn where_another_link_is_busier_than_the_one_that_the_file_marks_a_note_says_so() {
+    let marked = PATHS.replace(
+        "rate = \"4Mbps\"\n",
+        "rate = \"4Mbps\"\nbottleneck = true\n",
+    );
+    assert_eq!(
+        said(&marked),
+        "Queue metrics are of c-b (4 Mbps), as the file says.\n\
+         other-bottleneck: The tables show the queue of c-b, as the file says; a-b is busier than c-b.\n"
+    );
+}
+
 /// A dumbbell, with its bottleneck by its shape.
 const DUMBBELL: &str = r#"
 flows = ["2*reno"]

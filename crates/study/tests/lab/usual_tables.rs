@@ -165,6 +165,34 @@ fn transfers_that_do_not_finish_are_counted() {
     assert!(text.contains(note), "{text}");
 }
 
+#[test]
+fn of_finite_and_endless_flows_under_one_label_the_finite_ones_are_counted_in_either_order() {
+    let (finite, endless) = ("\"3*cubic bytes=200kB\"", "\"2*cubic\"");
+    for flows in [
+        format!("{finite}, {endless}"),
+        format!("{endless}, {finite}"),
+    ] {
+        let text = text(&flows, "duration = \"5s\"\nwarmup = \"0s\"");
+        assert!(
+            value(&text, "Completion time of the last, cubic (s)") < 5.0,
+            "{text}"
+        );
+        assert!(!text.contains("Completed"), "all ended:\n{text}");
+        assert!(!text.contains("Not every transfer"), "{text}");
+    }
+}
+
+#[test]
+fn fairness_is_of_the_flows_of_each_direction_where_a_label_has_both() {
+    let text = text(
+        "\"2*cubic\", \"3*cubic direction=reverse\"",
+        "duration = \"4s\"\nwarmup = \"1s\"",
+    );
+    let rows = rows(&text);
+    let fairness: Vec<&String> = rows.iter().filter(|row| row.contains("Jain")).collect();
+    assert_eq!(fairness, ["Jain index", "Jain index, reverse"], "{text}");
+}
+
 /// What a study says whose table asks for a metric of these flows.
 fn refusal(flows: &str, metric: &str) -> String {
     let text = format!(
