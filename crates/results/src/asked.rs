@@ -75,6 +75,20 @@ pub struct Has {
     pub needs: Vec<Need>,
 }
 
+impl Has {
+    /// The metric that these flows have in place of one that needs what they lack.
+    fn near(&self, lacking: Need) -> Option<&'static str> {
+        let has = |need| self.needs.contains(&need);
+        match lacking {
+            Need::Transfers | Need::Pages if has(Need::End) => Some("completion_s"),
+            Need::End if has(Need::Pages) => Some("page_load_s_p50"),
+            Need::End if has(Need::Exchanges) => Some("latency_s_p50"),
+            Need::End if has(Need::Transfers) => Some("fct_s_mean"),
+            _ => None,
+        }
+    }
+}
+
 impl Names {
     /// No names.
     pub const NONE: Names = Names {
@@ -434,7 +448,10 @@ impl Names {
             metric.name,
             need.kinds()
         );
+        let near =
+            own().find_map(|has| Some(format!("write \"{} of {}\"", has.near(need)?, has.label)));
         let remedy = match self.has.iter().find(can) {
+            _ if near.is_some() => near.unwrap_or_default(),
             Some(other) => format!("write \"{} of {}\"", metric.name, other.label),
             None => need.instead().to_owned(),
         };
@@ -649,7 +666,7 @@ mod tests {
         let mut known = names();
         known.labels.push("ping".to_owned());
         known.has = vec![
-            has("reno", true, &[]),
+            has("reno", true, &[Need::End]),
             has("cbr", true, &[]),
             has("ping", false, &[Need::Exchanges, Need::Transfers]),
         ];
@@ -661,11 +678,19 @@ mod tests {
             ),
             (
                 "page_load_s_p50 of reno",
-                "page_load_s_p50 is a metric of web flows, and \"reno\" is of another kind; write completion_s for flows of given size, such as cubic with bytes = \"10MB\"",
+                "page_load_s_p50 is a metric of web flows, and \"reno\" is of another kind; write \"completion_s of reno\"",
+            ),
+            (
+                "completion_s of cbr",
+                "completion_s is a metric of finite flows, and \"cbr\" is of another kind; write \"completion_s of reno\"",
+            ),
+            (
+                "completion_s of ping",
+                "completion_s is a metric of finite flows, and \"ping\" is of another kind; write \"latency_s_p50 of ping\"",
             ),
             (
                 "fct_s_mean",
-                "fct_s_mean is a metric of workload, request_response, web, dash and udp_rr flows, and no forward flow is one; write \"fct_s_mean of ping\"",
+                "fct_s_mean is a metric of workload, request_response, web, dash and udp_rr flows, and no forward flow is one; write \"completion_s of reno\"",
             ),
             (
                 "latency_s_p50 of ping over reno",

@@ -19,6 +19,8 @@ pub enum Need {
     Voice,
     /// Video.
     Video,
+    /// An end of its own: a size, as of a transfer.
+    End,
 }
 
 /// The metrics that need something, by the beginnings of their names.
@@ -33,6 +35,7 @@ const NEEDS: &[(Need, &[&str])] = &[
             "responsiveness_rpm",
         ],
     ),
+    (Need::End, &["completion_s", "completed_count"]),
     (Need::Pages, &["page_load_s_"]),
     (Need::Exchanges, &["exchange", "latency_s_"]),
     (
@@ -82,6 +85,7 @@ impl Need {
             Need::Media => "rtp",
             Need::Voice => "rtp with source = \"voice\"",
             Need::Video => "rtp with source = \"video\"",
+            Need::End => "finite",
         }
     }
 
@@ -91,6 +95,7 @@ impl Need {
             Need::Transfers | Need::Pages => {
                 "write completion_s for flows of given size, such as cubic with bytes = \"10MB\""
             }
+            Need::End => "give the flows a size, such as bytes = \"10MB\"",
             Need::Exchanges => "write rtt_s_mean for TCP, or delay_s_p95 for any flow",
             Need::Playback => "write goodput_bps_mean for any flow",
             Need::Media | Need::Voice | Need::Video => {

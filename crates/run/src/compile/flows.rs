@@ -83,6 +83,7 @@ pub(super) fn add_flow(
         network: flows,
         own,
         slowest,
+        stops: group.place.stop.is_some(),
     });
     Ok(built.ns3_numbers)
 }

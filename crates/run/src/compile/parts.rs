@@ -148,9 +148,22 @@ pub struct FlowInfo {
     pub own: std::ops::Range<usize>,
     /// Rate of the slowest link of its path at the start.
     pub slowest: Rate,
+    /// It stops at a given time.
+    pub stops: bool,
 }
 
 impl FlowInfo {
+    /// Whether it is known never to end as one transfer does: it has many, or no size.
+    fn is_endless(&self) -> bool {
+        let bulk = self.parts.iter().find(|(own, _)| *own == "bulk");
+        let endless = bulk.is_some_and(|(_, resolved)| {
+            let sizes = resolved.pairs.iter();
+            let mut sizes = sizes.filter(|(key, _)| ["bytes", "packets"].contains(key));
+            !self.stops && sizes.all(|(_, value)| value == "none")
+        });
+        endless || workload::find(&self.kind).is_some() || self.kind == UDP_RR || self.kind == RTP
+    }
+
     /// What it has that some metrics need.
     fn has(&self) -> Has {
         let part = |name: &str| self.parts.iter().any(|(own, _)| *own == name);
@@ -175,6 +188,9 @@ impl FlowInfo {
                     .filter(|(name, _)| part(name))
                     .map(|(_, need)| need),
             );
+        }
+        if !self.is_endless() {
+            needs.push(Need::End);
         }
         Has {
             label: self.label.clone(),

@@ -193,7 +193,7 @@ fn a_link_that_says_that_it_is_the_bottleneck_is_measured_whatever_a_factor_sets
     let told = text.replacen("to = \"ap\"\n", "to = \"ap\"\nbottleneck = true\n", 1);
     let text = said(&told);
     assert!(
-        text.starts_with("Queue metrics are of pc-ap (100 Mbps).\n"),
+        text.starts_with("Queue metrics are of pc-ap (100 Mbps), as the file says.\n"),
         "{text}"
     );
     assert!(text.contains("unmeasured-queue: "), "{text}");

@@ -697,7 +697,7 @@ fn no_interval_or_ellipse_of_a_figure_reaches_values_that_its_metric_cannot_have
         // A study is refused that asks for what none of its flows can have: here there are a workload, pages and requests.
         if !matches!(
             metric.need(),
-            None | Some(Need::Transfers | Need::Pages | Need::Exchanges)
+            None | Some(Need::Transfers | Need::Pages | Need::Exchanges | Need::End)
         ) {
             continue;
         }

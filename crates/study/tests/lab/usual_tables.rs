@@ -211,7 +211,7 @@ fn a_metric_that_no_flow_can_have_is_refused_before_the_run_with_the_right_one()
     let finite = "{ kind = \"cubic\", bytes = \"10MB\" }";
     assert_eq!(
         refusal(finite, "fct_s_mean"),
-        "t26.toml:11: table[0].metrics[0]: fct_s_mean is a metric of workload, request_response, web, dash and udp_rr flows, and no forward flow is one; write completion_s for flows of given size, such as cubic with bytes = \"10MB\""
+        "t26.toml:11: table[0].metrics[0]: fct_s_mean is a metric of workload, request_response, web, dash and udp_rr flows, and no forward flow is one; write \"completion_s of cubic\""
     );
     assert!(
         refusal(finite, "page_load_s_p50").contains("page_load_s_p50 is a metric of web flows")
@@ -219,7 +219,17 @@ fn a_metric_that_no_flow_can_have_is_refused_before_the_run_with_the_right_one()
     assert!(
         refusal(finite, "mos").contains("mos is a metric of rtp with source = \"voice\" flows")
     );
-    assert_eq!(refusal(finite, "completion_s"), "");
+    for ends in ["bytes = \"1MB\"", "packets = \"50p\"", "stop = \"3s\""] {
+        let flow = format!("{{ kind = \"reno\", {ends} }}");
+        assert_eq!(refusal(&flow, "completion_s of reno"), "", "{ends}");
+    }
+    assert!(
+        refusal("\"cubic\"", "completion_s of cubic")
+            .ends_with("give the flows a size, such as bytes = \"10MB\"")
+    );
+    assert!(
+        refusal("\"web\"", "completion_s of web").ends_with("write \"page_load_s_p50 of web\"")
+    );
     assert_eq!(refusal("\"rtp\"", "mos"), "");
     assert_eq!(refusal("\"udp_rr\"", "latency_s_p99"), "");
     assert_eq!(refusal("\"web\"", "page_load_s_p50"), "");
