@@ -160,7 +160,10 @@ mod tests {
     fn one_time_for_all_queues_is_equal_whatever_bytes_it_comes_to() {
         let label = "a".to_owned();
         let same = |one: Option<&str>, other: Option<&str>| {
-            same_asked(&[(&label, buffer(one, 31_250.0)), (&label, buffer(other, 62_500.0))])
+            same_asked(&[
+                (&label, buffer(one, 31_250.0)),
+                (&label, buffer(other, 62_500.0)),
+            ])
         };
         assert!(same(Some("50ms"), Some("50ms")));
         assert!(!same(Some("50ms"), Some("90ms")));
