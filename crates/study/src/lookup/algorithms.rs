@@ -80,16 +80,23 @@ fn usage(entry: &Entry) -> Vec<String> {
                 .iter()
                 .flat_map(|part| part.params)
                 .any(|info| info.name == "rate" && info.default == "none");
-            // A codec's rate has bounds of its own.
-            let with_rate = format!("{name} 2Mbps");
-            let line = match rate && is_flow(&with_rate) {
-                true => with_rate,
-                false => name.to_owned(),
-            };
-            vec![
-                format!("sojourn dumbbell --flow {}", shell_word(&line)),
-                format!("flows = [\"{line}\"]"),
-            ]
+            // A codec's rate has bounds of its own, and a workload needs sizes.
+            let lines = [
+                format!("{name} 2Mbps"),
+                name.to_owned(),
+                format!("{name} sizes=web_search"),
+            ];
+            let mut accepted = lines.iter().skip(usize::from(!rate));
+            match accepted.find(|line| is_flow(line)) {
+                Some(line) => vec![
+                    format!("sojourn dumbbell --flow {}", shell_word(line)),
+                    format!("flows = [\"{line}\"]"),
+                ],
+                // It is sent to a multicast group, which a scenario has to have.
+                None => vec![format!(
+                    "flows = [\"{name} to=GROUP\"]    (with [[groups]])"
+                )],
+            }
         }
         catalogue::Family::Source | catalogue::Family::Congestion => Vec::new(),
     }
@@ -111,7 +118,9 @@ mod tests {
     fn every_command_that_shows_how_to_write_an_entry_is_accepted() {
         let mut seen = 0;
         for item in QUEUES.items().iter().chain(&FLOWS.items()) {
-            let command = &item.usage[0];
+            let Some(command) = item.usage.iter().find(|line| line.starts_with("sojourn")) else {
+                continue;
+            };
             let mut words = command.split(" --").map(|word| word.split_once(' '));
             assert_eq!(words.next(), Some(Some(("sojourn", "dumbbell"))));
             let mut given = Dumbbell::default();
