@@ -123,6 +123,11 @@ pub fn is_series(given: &str) -> bool {
 /// The name among `names` nearest to one that does not exist: with a slip of the finger in it, or with another statistic or unit at its
 /// end.
 pub fn nearest_of<'a>(given: &str, names: &[&'a str]) -> Option<&'a str> {
+    // `goodput_bps_total` is another word for the sum.
+    let sum = given.strip_suffix("_total").map(|of| format!("{of}_sum"));
+    if let Some(name) = names.iter().find(|&&name| Some(name) == sum.as_deref()) {
+        return Some(name);
+    }
     let wanted = stem(given);
     let same = || names.iter().copied().filter(|name| stem(name) == wanted);
     // What is left without a last word is meant before what has another one in its place.
