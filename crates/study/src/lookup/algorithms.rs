@@ -80,11 +80,11 @@ fn usage(entry: &Entry) -> Vec<String> {
                 .iter()
                 .flat_map(|part| part.params)
                 .any(|info| info.name == "rate" && info.default == "none");
-            // A codec's rate has bounds of its own, and a workload needs sizes.
+            // A codec's rate has bounds of its own, and a workload needs sizes and a load.
             let lines = [
                 format!("{name} 2Mbps"),
                 name.to_owned(),
-                format!("{name} sizes=web_search"),
+                format!("{name} sizes=web_search load=50%"),
             ];
             let mut accepted = lines.iter().skip(usize::from(!rate));
             match accepted.find(|line| is_flow(line)) {
@@ -94,7 +94,7 @@ fn usage(entry: &Entry) -> Vec<String> {
                 ],
                 // It is sent to a multicast group, which a scenario has to have.
                 None => vec![format!(
-                    "flows = [\"{name} to=GROUP\"]    (with [[groups]])"
+                    "flows = [\"{name} from=NODE to=GROUP\"]    (in a network with [[groups]])"
                 )],
             }
         }
@@ -137,6 +137,8 @@ mod tests {
             assert!(read.is_ok(), "{command}: {read:?}");
             seen += 1;
         }
-        assert!(seen > 60, "{seen}");
+        // What is sent to a group, and that alone, has no command.
+        let all = QUEUES.items().len() + FLOWS.items().len();
+        assert_eq!(seen, all - 1);
     }
 }
