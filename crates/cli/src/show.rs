@@ -50,10 +50,8 @@ pub(crate) fn notes_beside(comparison: &Comparison, format: Format) {
 pub(crate) fn results_beside(results: &ResultSet, format: Format) {
     let comparison = comparison(results);
     match data(&comparison, format) {
-        Some(data) => {
-            Text::default().plain(&data).emit_beside();
-            notes_beside(&comparison, format);
-        }
+        // The data have this stream for themselves.
+        Some(data) => Text::default().plain(&data).emit_beside(),
         None => whole(&comparison).emit_beside(),
     }
 }
