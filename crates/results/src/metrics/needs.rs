@@ -126,7 +126,6 @@ mod tests {
     fn what_every_flow_has_needs_nothing() {
         for name in [
             "goodput_bps_sum",
-            "completion_s",
             "rtt_s_mean",
             "loss_ratio",
             "sojourn_s_p95",
@@ -134,5 +133,7 @@ mod tests {
             let (metric, _) = find(name, None).expect(name);
             assert_eq!(metric.need(), None, "{name}");
         }
+        let (completion, _) = find("completion_s", None).expect("a metric");
+        assert_eq!(completion.need(), Some(Need::End));
     }
 }
