@@ -89,7 +89,7 @@ impl Renderer<'_> {
             Event::SoftBreak => self.inline.push(' '),
             Event::HardBreak => self.inline.push('\n'),
             Event::Rule => {
-                self.block(|text, width| text.plain(&format!("{}\n", "-".repeat(width))))
+                self.block(|text, width| text.plain(&format!("{}\n", "-".repeat(width))));
             }
             // Comments are for those who edit the page.
             _ => {}

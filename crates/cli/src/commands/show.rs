@@ -37,7 +37,7 @@ fn show(args: &ShowArgs) -> Result<(), Failure> {
     match args.format {
         Format::Json => emit_data(&format!("{:#}\n", item.to_json()))?,
         Format::Csv if item.parts.is_empty() => {
-            emit_data(&csv(&["fact", "value"], &facts(&item))?)?
+            emit_data(&csv(&["fact", "value"], &facts(&item))?)?;
         }
         Format::Csv => emit_data(&csv(&PARAMETERS, &parameters(&item))?)?,
         Format::Table => Text::default()

@@ -111,7 +111,7 @@ pub(super) fn missing_rate(source: &str) -> ParamError {
         UnitErrorKind::Respelled,
         "none",
         "a rate",
-        &format!("needs a rate, such as '{source} 2Mbps' (rate=2Mbps inside parentheses)"),
+        format!("needs a rate, such as '{source} 2Mbps' (rate=2Mbps inside parentheses)"),
     )
 }
 

@@ -24,8 +24,11 @@ const PAIRS: &str = "a parameter is key=value";
 const UNITS: &str = "no space before the unit of a parameter";
 const COUNTS: &str = "several flows are a number, \"*\" and a name";
 
+/// Rewrites a text by one rule.
+type Step = fn(&str) -> String;
+
 /// Each step, and the rule that it applies.
-const STEPS: &[(fn(&str) -> String, &str)] = &[
+const STEPS: &[(Step, &str)] = &[
     (counted, COUNTS),
     (counted_behind, COUNTS),
     (called, CALLS),
