@@ -60,10 +60,10 @@ fn unequal_buffers_are_told_in_bytes_and_in_milliseconds() {
     let text = &notes[0].1;
     // 300 kB at 2 Mbps last 1.2 s; 20 packets of about 1 kB some 83 ms.
     assert!(
-        text.contains("CoDel 300kB (300 kB, 1200 ms at 2Mbps)"),
+        text.contains("CoDel: 300kB (300 kB, 1200 ms at 2Mbps)"),
         "{text}"
     );
-    assert!(text.contains("DropTail 20p ("), "{text}");
+    assert!(text.contains("DropTail: 20p ("), "{text}");
     let same = with("\"codel\"]", "\"codel limit=20p\"]");
     assert_eq!(rules(&same), Vec::<&str>::new());
 }

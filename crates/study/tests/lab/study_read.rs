@@ -187,7 +187,7 @@ fn mistakes_in_factors_are_told_with_their_line() {
     };
     assert_eq!(
         factor("path = \"topology.rat\"\nvalues = [\"2Mbps\"]"),
-        "study.toml:7: topology.rat: unknown key, did you mean \"rate\"? (allowed: kind, rate, reverse_rate, rtt, \
+        "study.toml:6: topology.rat: unknown key, did you mean \"rate\"? (allowed: kind, rate, reverse_rate, rtt, \
          bottleneck_delay, access_delay, access_rate, buffer, queue, reverse_queue, access_queue, pairs)"
     );
     assert_eq!(
