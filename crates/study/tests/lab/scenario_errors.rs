@@ -200,7 +200,7 @@ count = 0"#,
             r#"[[flows]]
 kind = "cbr"
 rate = 1000000"#,
-            r#"lab.toml:3: flows[0].rate: missing unit in "1000000": expected a rate such as 1000000Mbps"#,
+            r#"lab.toml:3: flows[0].rate: missing unit in "1000000": expected a rate such as 1Mbps (1000000bps)"#,
         ),
         (
             r#"[[flows]]
