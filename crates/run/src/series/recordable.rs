@@ -94,19 +94,10 @@ impl Recordable {
 
     fn take(&mut self, asked: &'static str, quantities: &[&str], subjects: &[&str]) {
         for name in quantities {
-            if !self.quantities.contains_key(*name) {
-                self.quantities
-                    .insert((*name).to_owned(), Quantity::default());
-            }
-            let Some(quantity) = self.quantities.get_mut(*name) else {
-                continue;
-            };
+            let quantity = self.quantities.entry((*name).to_owned()).or_default();
             quantity.asked.insert(asked);
-            for subject in subjects {
-                if !quantity.subjects.contains(*subject) {
-                    quantity.subjects.insert((*subject).to_owned());
-                }
-            }
+            let subjects = subjects.iter().map(|&subject| subject.to_owned());
+            quantity.subjects.extend(subjects);
         }
     }
 
