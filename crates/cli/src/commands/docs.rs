@@ -200,8 +200,14 @@ mod tests {
     #[test]
     fn what_has_no_page_is_answered_with_show() {
         for (given, expected) in [
-            ("rrul", "there is no page \"rrul\": it is a study; print it with: sojourn show rrul"),
-            ("sojourn_s_p95", "there is no page \"sojourn_s_p95\": it is a metric; print it with: sojourn show sojourn_s_p95"),
+            (
+                "rrul",
+                "there is no page \"rrul\": it is a study; print it with: sojourn show rrul",
+            ),
+            (
+                "sojourn_s_p95",
+                "there is no page \"sojourn_s_p95\": it is a metric; print it with: sojourn show sojourn_s_p95",
+            ),
         ] {
             let error = find(given).err().expect("no such page");
             assert_eq!(error.to_string(), expected);

@@ -172,7 +172,10 @@ fn usage_lines(usage: &str, width: usize) -> String {
     let is_wide = usage.lines().any(|line| line.chars().count() + 2 > width);
     match is_wide && usage.starts_with('"') {
         true => hung("  ", usage, width),
-        false if is_wide => format!("  {}", usage.replace("    (", "\n    (").replace('\n', "\n  ")),
+        false if is_wide => format!(
+            "  {}",
+            usage.replace("    (", "\n    (").replace('\n', "\n  ")
+        ),
         false => format!("  {}", usage.replace('\n', "\n  ")),
     }
 }

@@ -119,9 +119,7 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         dir: &out,
     };
     match args.all {
-        true => show::whole(&comparison)
-            .plain(&show::place_of(&out))
-            .page(),
+        true => show::whole(&comparison).plain(&show::place_of(&out)).page(),
         false => show::answer(&comparison, &place).emit(),
     }
 }

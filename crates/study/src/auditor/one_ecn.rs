@@ -13,13 +13,15 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         .comparisons
         .iter()
         .find_map(|compared| only_some_mark(evidence, compared))
-     {
+    {
         return vec![Finding::warning(mixed)];
     }
     let found = evidence.at_points(|point| {
         let text = match (flows_use_it(point), queue_marks(evidence, point)) {
             (true, false) => "Flows use ECN, and the queue at the bottleneck never marks.",
-            (false, true) if !marks_by_default(evidence, point) => "The queue at the bottleneck marks, and no flow uses ECN.",
+            (false, true) if !marks_by_default(evidence, point) => {
+                "The queue at the bottleneck marks, and no flow uses ECN."
+            }
             _ => return None,
         };
         Some(text.to_owned())
@@ -79,17 +81,26 @@ fn marks_by_default(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
             let runs = point.runs.iter().flat_map(|run| &run.queues);
             let own = runs.filter(|queue| queue.link == link.name);
             let early = [DropReason::Early, DropReason::TargetExceeded];
-            let drops = own.flat_map(|queue| early.map(|reason| queue.drops_by_reason[reason.index()]));
+            let drops =
+                own.flat_map(|queue| early.map(|reason| queue.drops_by_reason[reason.index()]));
             return drops.sum::<u64>() > 0;
         }
-        by_default(link.discipline, &link.resolved, point.scenario.dialect.as_deref())
+        by_default(
+            link.discipline,
+            &link.resolved,
+            point.scenario.dialect.as_deref(),
+        )
     })
 }
 
 /// Whether a queue that marks would mark without its parameters; of what is inside it, each.
 fn by_default(discipline: &CatalogueEntry, resolved: &Resolved, dialect: Option<&str>) -> bool {
-    let inner = resolved.pairs.iter().filter_map(|(_, text)| inside(text, dialect));
-    let mut marking = inner.filter(|(entry, resolved)| entry.marks || marks(&resolved.pairs, dialect));
+    let inner = resolved
+        .pairs
+        .iter()
+        .filter_map(|(_, text)| inside(text, dialect));
+    let mut marking =
+        inner.filter(|(entry, resolved)| entry.marks || marks(&resolved.pairs, dialect));
     if !marking.all(|(entry, resolved)| !entry.marks && by_default(entry, &resolved, dialect)) {
         return false;
     }
@@ -99,7 +110,8 @@ fn by_default(discipline: &CatalogueEntry, resolved: &Resolved, dialect: Option<
     let mut spec = Spec::new(discipline.name);
     if !discipline.dialects.is_empty() {
         let release = resolved.release.to_owned();
-        spec.args.push(("dialect".to_owned(), SpecValue::Text(release)));
+        spec.args
+            .push(("dialect".to_owned(), SpecValue::Text(release)));
     }
     let default = sojourn_queue::registry::resolve(&spec, None).ok();
     default.is_some_and(|(_, resolved)| marks_itself(&resolved.pairs))

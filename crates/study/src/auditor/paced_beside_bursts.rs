@@ -19,7 +19,8 @@ const TEXT: &str = "Paced flows share a DropTail queue with flows that are not, 
     packets is decided by their phases.";
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let found = evidence.at_points(|point| is_decided_by_phase(evidence, point).then(|| TEXT.to_owned()));
+    let found =
+        evidence.at_points(|point| is_decided_by_phase(evidence, point).then(|| TEXT.to_owned()));
     found.map(Finding::warning).into_iter().collect()
 }
 
@@ -30,7 +31,9 @@ fn is_decided_by_phase(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
         let asked = |(_, part): &(&str, Resolved)| value(&part.pairs, "pacing") == Some("true");
         control().is_some_and(|control| control.traits().paces) || flow.parts.iter().any(asked)
     };
-    let fifo = evidence.bottleneck(point).is_some_and(|l| l.discipline.name == "droptail");
+    let fifo = evidence
+        .bottleneck(point)
+        .is_some_and(|l| l.discipline.name == "droptail");
     let flows = || point.compiled.flows.iter();
     let long = || flows().filter(|flow| flow.forward && has(flow, "bulk"));
     let random = |flow: &FlowInfo| !NOT_RANDOM.iter().any(|source| has(flow, source));

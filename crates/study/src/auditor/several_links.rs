@@ -9,7 +9,10 @@ use crate::measured::Measured;
 const LISTED: usize = 3;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let found = evidence.shown.iter().filter_map(|shown| several(evidence, shown));
+    let found = evidence
+        .shown
+        .iter()
+        .filter_map(|shown| several(evidence, shown));
     found.map(Finding::info).collect()
 }
 

@@ -13,7 +13,10 @@ use crate::measured::queues_set_by;
 const LISTED: usize = 3;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let found = evidence.shown.iter().flat_map(|shown| unmeasured(evidence, shown));
+    let found = evidence
+        .shown
+        .iter()
+        .flat_map(|shown| unmeasured(evidence, shown));
     found.map(Finding::warning).collect()
 }
 
@@ -24,12 +27,17 @@ fn unmeasured(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Vec<String> {
     }
     let points = || -> Vec<(&PointInfo, &[LinkInfo])> {
         let points = evidence.points_of(shown);
-        points.map(|seen| (seen.info, seen.compiled.links.as_slice())).collect()
+        points
+            .map(|seen| (seen.info, seen.compiled.links.as_slice()))
+            .collect()
     };
     let text = |factor: &FactorInfo| {
         let set = queues_set_by(factor, points().into_iter());
         let first = *set.first()?;
-        if set.iter().any(|name| measured.iter().any(|link| link == name)) {
+        if set
+            .iter()
+            .any(|name| measured.iter().any(|link| link == name))
+        {
             return None;
         }
         let links = |names: &[&str]| match names.len().checked_sub(LISTED) {

@@ -94,7 +94,9 @@ impl Lines<'_> {
         let of = self.spec.of.as_deref();
         let mut chosen: Vec<&SeriesOutcome> = all
             .iter()
-            .filter(|series| series.quantity == quantity && is_of(series, of, run, &self.wanted.measured))
+            .filter(|series| {
+                series.quantity == quantity && is_of(series, of, run, &self.wanted.measured)
+            })
             .collect();
         let several = chosen.len() > 1 || self.figure.series.is_none();
         let queues = chosen.len();

@@ -258,16 +258,30 @@ mod tests {
         let build = |text: &str| {
             let spec = text.parse().expect("a spec");
             let prepared = crate::registry::prepare(&spec, None).expect("prepared");
-            prepared.build(&crate::BuildContext::plain(1, "queue/test")).map(drop)
+            prepared
+                .build(&crate::BuildContext::plain(1, "queue/test"))
+                .map(drop)
         };
         assert!(build("prio bands=3 each=(codel),(red),(droptail)").is_ok());
         for (text, surplus) in [
-            ("prio bands=3 each=(codel),(red),(droptail),(pie)", "3; leave out the last 1"),
-            ("htb classes=500kbps/1Mbps each=(codel),(red),(pie)", "1; leave out the last 2"),
-            ("wrr buckets=1 each=(codel),(red)", "1; leave out the last 1"),
+            (
+                "prio bands=3 each=(codel),(red),(droptail),(pie)",
+                "3; leave out the last 1",
+            ),
+            (
+                "htb classes=500kbps/1Mbps each=(codel),(red),(pie)",
+                "1; leave out the last 2",
+            ),
+            (
+                "wrr buckets=1 each=(codel),(red)",
+                "1; leave out the last 1",
+            ),
         ] {
             let error = build(text).unwrap_err().to_string();
-            assert!(error.ends_with(&format!("and the number of its queues is {surplus}")), "{error}");
+            assert!(
+                error.ends_with(&format!("and the number of its queues is {surplus}")),
+                "{error}"
+            );
         }
     }
 

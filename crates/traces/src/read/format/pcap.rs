@@ -139,7 +139,10 @@ impl Capture {
             return Err(self.input.fault(&Fault::new(problem), At::Byte(0)));
         };
         if header.version_major != 2 {
-            let problem = format!("pcap version {} is not supported, only version 2 is", header.version_major);
+            let problem = format!(
+                "pcap version {} is not supported, only version 2 is",
+                header.version_major
+            );
             return Err(self.input.fault(&Fault::new(problem), At::Byte(0)));
         }
         self.pcap_header(&header);

@@ -155,9 +155,12 @@ fn flags(row: &Row) -> Value {
 /// What happened, when and where.
 fn what_and_where() -> Vec<Column<Row>> {
     vec![
-        integer("time_ps", "ps", "Simulated time of the event.", |row: &Row| {
-            row.record.key.time.as_ps().into()
-        }),
+        integer(
+            "time_ps",
+            "ps",
+            "Simulated time of the event.",
+            |row: &Row| row.record.key.time.as_ps().into(),
+        ),
         text(
             "event",
             "`enqueue`: it arrived at the queue; `dequeue`: its transmission starts; `receive`: its last bit arrived; `drop`; `mark`.",
@@ -244,8 +247,11 @@ fn contents() -> Vec<Column<Row>> {
             "Flags among SYN, FIN, ECE, CWR, AE (RFC 9768) and RETRANSMIT, separated by commas.",
             flags,
         ),
-        integer("created_ps", "ps", "Simulated time at which its source sent it.", |row| {
-            row.record.packet.created.as_ps().into()
-        }),
+        integer(
+            "created_ps",
+            "ps",
+            "Simulated time at which its source sent it.",
+            |row| row.record.packet.created.as_ps().into(),
+        ),
     ]
 }
