@@ -9,6 +9,7 @@ import json
 import operator
 import os
 import re
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -135,7 +136,10 @@ class Results:
         return Path(self._core.report(path_of("directory", directory)))
 
     def __str__(self) -> str:
-        return self._core.text()
+        """What the command prints: as wide as `COLUMNS` says, or the terminal; in long lines where there is neither."""
+        # (0, 0) stands for neither.
+        width = shutil.get_terminal_size((0, 0)).columns
+        return self._core.text(width or None)
 
     def __repr__(self) -> str:
         manifest = self.manifest

@@ -69,6 +69,16 @@ def test_a_printed_table_shows_its_first_rows_in_the_width_of_the_terminal(
     assert str(results.queues[:0]).splitlines()[-1].startswith("0 rows, ")
 
 
+def test_printed_results_are_as_wide_as_the_terminal(
+    results: sojourn.Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, str(results).splitlines())) <= 60
+    monkeypatch.delenv("COLUMNS")
+    # Nothing cuts what goes to a file or a pipe.
+    assert max(map(len, str(results).splitlines())) > 60
+
+
 def test_iteration_gives_every_row_of_a_long_table(results: sojourn.Results) -> None:
     table = results.series
     assert len(table) > 2000

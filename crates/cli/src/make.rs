@@ -73,7 +73,7 @@ pub(crate) fn make(
     }
     if let (1.., Some(out)) = (beyond, out) {
         say(&format!(
-            "{} holds {beyond} runs of more replications, too, which are in no result; --fresh removes them",
+            "{} also holds {beyond} runs of replications that this study does not ask for. They are in no result. --fresh removes every run and starts again",
             out.display()
         ));
     }

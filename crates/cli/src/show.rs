@@ -73,7 +73,15 @@ pub(crate) fn whole(comparison: &Comparison) -> Text {
         let gap = if index > 0 { "\n" } else { "" };
         text = text.plain(gap).titled(&fitted(table));
     }
-    notes(text, comparison.notes.iter())
+    notes(dialects(text, comparison), comparison.notes.iter())
+}
+
+/// Appends which dialects ran.
+fn dialects(text: Text, comparison: &Comparison) -> Text {
+    match &comparison.dialects {
+        Some(line) if !terminal::is_quiet() => text.plain(&paragraph(line, "  ")),
+        _ => text,
+    }
 }
 
 /// Notes below the answer of a study, at most.
@@ -102,6 +110,7 @@ pub(crate) fn answer(comparison: &Comparison, place: &Place<'_>) -> Text {
     if let Some(table) = place.answer(&comparison.tables) {
         text = text.titled(&fitted(table));
     }
+    text = dialects(text, comparison);
     let (mut first, rest): (Vec<&Note>, Vec<&Note>) = comparison
         .notes
         .iter()

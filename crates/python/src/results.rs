@@ -74,9 +74,11 @@ impl Results {
         Ok(summary.figures().map(draw).collect())
     }
 
-    /// What the command prints: the tables and the auditor's notes.
-    fn text(&self, py: Python<'_>) -> String {
-        py.detach(|| sojourn_scenario::printable(&comparison(&self.set).text()).into_owned())
+    /// What the command prints on a terminal of so many columns: the tables and the auditor's notes.
+    #[pyo3(signature = (width=None))]
+    fn text(&self, py: Python<'_>, width: Option<usize>) -> String {
+        let text = || comparison(&self.set).text(width);
+        py.detach(|| sojourn_scenario::printable(&text()).into_owned())
     }
 
     /// Writes the report into a directory and returns its path.

@@ -16,6 +16,13 @@ fn a_new_discipline_is_one_file_and_one_line() -> io::Result<()> {
         "list! {\n",
         "    delay_step::DelayStep,\n",
     )?;
+    // The variant, which the page adds in the same way.
+    recipe.write_file("crates/queue/src/disciplines/aqms/sparing_codel.rs")?;
+    recipe.replace(
+        "crates/queue/src/disciplines/aqms.rs",
+        "list! {\n",
+        "list! {\n    sparing_codel::SparingCodel,\n",
+    )?;
 
     // Its own test, and those of the catalogue, which fail on an entry that they cannot run.
     let output = recipe.cargo_test("sojourn-queue", &["--lib", "disciplines::aqms::delay_step"]);
@@ -31,9 +38,11 @@ fn a_new_discipline_is_one_file_and_one_line() -> io::Result<()> {
         output.contains("test result: ok") && output.contains("lazy_links_equal_eager_ones ... ok"),
         "{output}"
     );
-    assert!(
-        output.contains("delay_step dialect=rfc8257"),
-        "the catalogue does not list it: {output}"
-    );
+    for entry in ["delay_step dialect=rfc8257", "sparing_codel dialect=linux"] {
+        assert!(
+            output.contains(entry),
+            "the catalogue does not list {entry}: {output}"
+        );
+    }
     Ok(())
 }

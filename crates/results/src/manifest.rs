@@ -170,15 +170,14 @@ impl LimitInfo {
             packets => format!("{packets} packets"),
         };
         let packets = format!("{packets} of {}", Bytes::new(self.packet_bytes));
-        let amount = match self.became == bytes.to_string() {
-            true => format!("{bytes} ({packets})"),
-            false => format!("{packets} ({bytes})"),
-        };
         let trip = self.round_trip.as_ref();
         let trip = trip.map_or_else(String::new, |trip| {
             format!(" and a base round trip of {trip}")
         });
-        format!("{} is {amount} at {}{trip}", self.asked, self.rate)
+        format!(
+            "{} is {bytes} ({packets}) at {}{trip}",
+            self.asked, self.rate
+        )
     }
 }
 

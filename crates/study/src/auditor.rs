@@ -27,6 +27,7 @@ macro_rules! rules {
 
 rules! {
     unequal_buffers,
+    limit_decides,
     short_run,
     no_warmup,
     few_replications,

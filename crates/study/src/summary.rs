@@ -21,9 +21,13 @@ pub(crate) mod wanted;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sojourn_report::{Block, Heading, Note, Summary, Table, csv_cell, text_table};
+use sojourn_report::{
+    Algorithm, Block, Heading, Note, Summary, Table, csv_cell, text_table, text_table_within,
+    wrapped,
+};
 use sojourn_results::directory::{ResultSet, write_json};
 use sojourn_results::manifest::VERSION;
+use sojourn_scenario::catalogue::{Family, entries};
 use sojourn_scenario::error::Result;
 
 pub use wanted::Record;
@@ -44,6 +48,8 @@ pub struct Comparison {
     pub records: Vec<Record>,
     /// What the levels under comparison differ by, replication by replication; the level is both, such as `CoDel − DRR`.
     pub differences: Vec<Record>,
+    /// Which dialects ran, in a sentence; none where nothing has several.
+    pub dialects: Option<String>,
     /// What the auditor says.
     pub notes: Vec<Note>,
 }
@@ -112,34 +118,47 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         tables: Vec::new(),
         records: Vec::new(),
         differences: Vec::new(),
+        dialects: dialects(&results.manifest.algorithms),
         notes: results.manifest.notes.clone(),
     };
     for experiment in &results.manifest.experiments {
         let wanted = Wanted::of(results, experiment);
         all.tables.extend(tables::of(&wanted));
-        all.records.extend(transfers::records(&wanted));
-        all.records.extend(receivers::records(&wanted));
         let metrics = wanted.asked();
         for point in results.manifest.points_of(&experiment.name) {
             for asked in &metrics {
                 let Some(estimate) = wanted.estimate(point, asked) else {
                     continue;
                 };
-                all.records.push(Record {
-                    experiment: experiment.name.clone(),
-                    levels: wanted.levels(point),
-                    metric: asked.text(),
-                    unit: asked.unit().stored().to_owned(),
-                    value: estimate.mean,
-                    half_width: estimate.half_width,
-                    n: estimate.n,
-                    deterministic: estimate.deterministic,
-                });
+                let levels = wanted.levels(point);
+                let record = Record::of(&wanted, levels, asked.text(), asked.unit(), &estimate);
+                all.records
+                    .push(record.at(links::of(&wanted, point, asked)));
             }
         }
+        all.records.extend(transfers::records(&wanted));
+        all.records.extend(receivers::records(&wanted));
         all.differences.extend(tables::difference_records(&wanted));
     }
     all
+}
+
+/// Which dialect of each queue and congestion control ran, where it has several.
+fn dialects(algorithms: &[Algorithm]) -> Option<String> {
+    let entries = entries();
+    let has_several = |name: &str| {
+        let families = [Family::Queue, Family::Congestion];
+        let mut entries = entries.iter().filter(|entry| entry.name == name);
+        entries.any(|entry| families.contains(&entry.family) && entry.dialects().len() > 1)
+    };
+    let mut texts: Vec<String> = Vec::new();
+    for algorithm in algorithms.iter().filter(|own| has_several(&own.name)) {
+        let text = format!("{} {}", algorithm.label, algorithm.dialect);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    (!texts.is_empty()).then(|| format!("Dialects: {}.", texts.join(", ")))
 }
 
 /// The word in front of a note of the auditor: `warning` or `note`.
@@ -160,15 +179,24 @@ pub fn note_text(note: &Note) -> String {
 }
 
 impl Comparison {
-    /// The tables as a terminal shows them, with the auditor's notes below.
-    pub fn text(&self) -> String {
+    /// The tables as a terminal of `width` columns shows them, with the auditor's notes below; without a width, in long lines.
+    pub fn text(&self, width: Option<usize>) -> String {
         let mut text = String::new();
         for table in &self.tables {
-            text.push_str(&text_table(table));
+            text.push_str(&match width {
+                None => text_table(table),
+                width => text_table_within(table, width),
+            });
             text.push('\n');
         }
-        for note in &self.notes {
-            text.push_str(&format!("{}: {}\n", severity(note), note_text(note)));
+        let notes = self.notes.iter();
+        let notes = notes.map(|note| format!("{}: {}", severity(note), note_text(note)));
+        for line in self.dialects.iter().cloned().chain(notes) {
+            text.push_str(&match width {
+                None => line,
+                Some(width) => wrapped(&line, width.saturating_sub(2)).join("\n  "),
+            });
+            text.push('\n');
         }
         text
     }
@@ -191,6 +219,7 @@ impl Comparison {
                     "half_width",
                     "n",
                     "deterministic",
+                    "link",
                 ])
                 .map(str::to_owned)
                 .collect::<Vec<String>>(),
@@ -211,6 +240,7 @@ impl Comparison {
                     .unwrap_or_default(),
                 record.n.to_string(),
                 record.deterministic.to_string(),
+                record.links.join(" "),
             ]);
             rows.push(row);
         }
@@ -242,6 +272,7 @@ impl Comparison {
                     "n": record.n,
                     "deterministic": record.deterministic,
                     "difference": difference,
+                    "links": record.links,
                 })
             });
             each.collect()

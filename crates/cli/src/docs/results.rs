@@ -137,8 +137,11 @@ checksums/      p003-r07.json: the checksum of each file of point 3, replication
 runs/           p003-r07.parquet
 flows/          one file per run
 queues/         one file per run
-series/         one file per run; absent if no time series is recorded
+series/, receivers/, transfers/, media/
+                one file per run; absent or empty if a run has no time series, no groups, no finite transfers, no media
 summary.json    tables and figures, from the above
+report.html, figures/, tables/
+                what `sojourn report` writes
 timing.json     wall time, host and date; nothing else depends on them
 ```
 

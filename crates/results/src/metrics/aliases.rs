@@ -37,10 +37,7 @@ const ALIASES: &[(&[&str], &str)] = &[
     (&["drops", "dropped"], "dropped_packets"),
     (&["drop_rate"], "drop_rate_pps"),
     (&["marks", "marked", "ecn_marks"], "marked_packets"),
-    (
-        &["delay", "one_way_delay", "owd", "latency"],
-        "delay_s_mean",
-    ),
+    (&["delay", "one_way_delay", "owd"], "delay_s_mean"),
     (&["rtt", "round_trip", "srtt"], "rtt_s_mean"),
     (&["jitter"], "jitter_s_mean"),
     (&["pdv", "delay_variation"], "pdv_s_p99"),

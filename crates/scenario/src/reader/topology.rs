@@ -131,11 +131,18 @@ impl<'a> Reader<'a> {
             );
             let mut allowed = vec!["kind"];
             allowed.extend(keys(kind).iter().map(|info| info.name));
-            let remedy = match self.root.has("experiment") {
-                true => {
-                    "leave it out; where experiments have topologies of several kinds, each sets the keys of its own"
+            let in_links = match (kind, key) {
+                ("graph", "queue" | "reverse_queue" | "rate" | "reverse_rate" | "delay") => {
+                    "write it in an entry of [[links]], or links.FROM-TO in a path"
                 }
-                false => "leave it out, or write another kind",
+                ("graph", "buffer") => "write limit=... in the queue of each link",
+                _ => "leave it out",
+            };
+            let remedy = match self.root.has("experiment") {
+                true => format!(
+                    "{in_links}; in a study with topologies of several kinds, write it in the experiments that have that kind"
+                ),
+                false => format!("{in_links}, or write another kind"),
             };
             return Err(value
                 .error(LabErrorKind::Contradiction, problem)

@@ -1,19 +1,35 @@
-//! *Every packet of a flow was dropped.* A limit below the size of one packet lets no packet through. A filter, a shaper or priorities
-//! can starve a flow as well. Raise the limit (`topology.buffer`), or the share of the flow.
+//! *Every packet of a flow was dropped, in some replication.* A limit below the size of one packet lets no packet through. A filter, a
+//! shaper or priorities can starve a flow as well, and so can a loss at its start that it waits for. Raise the limit (`topology.buffer`), the
+//! share of the flow, or `run.duration`.
+
+use sojourn_results::outcome::{FlowOutcome, RunOutcome};
 
 use super::evidence::Evidence;
 use super::finding::Finding;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence.at_points(|point| {
-        // What a group receives is counted by receiver, and one that joins late misses what came before.
-        let flow = point.runs.iter().flat_map(|run| &run.flows).find(|flow| {
-            flow.reception.is_none()
-                && flow.delivered_packets == 0
-                && flow.sent_packets > 0
-                && flow.dropped_packets == flow.sent_packets
-        })?;
-        Some(format!("Everything that {} sent was dropped.", flow.name))
+        let mut flows = point.runs.iter().flat_map(|run| &run.flows);
+        let name = &flows.find(|flow| lost_everything(flow))?.name;
+        let lost = |run: &&&RunOutcome| {
+            let mut flows = run.flows.iter();
+            flows.any(|flow| flow.name == *name && lost_everything(flow))
+        };
+        let runs = point.runs.iter().filter(lost).count();
+        let all = point.runs.len();
+        let some = match runs == all {
+            true => String::new(),
+            false => format!(" in {runs} of {all} replications"),
+        };
+        Some(format!("Everything that {name} sent was dropped{some}."))
     });
     found.map(Finding::warning).into_iter().collect()
+}
+
+fn lost_everything(flow: &FlowOutcome) -> bool {
+    // What a group receives is counted by receiver, and one that joins late misses what came before.
+    flow.reception.is_none()
+        && flow.delivered_packets == 0
+        && flow.sent_packets > 0
+        && flow.dropped_packets == flow.sent_packets
 }

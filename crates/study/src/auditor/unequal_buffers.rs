@@ -50,7 +50,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     });
     let fix = match graph {
         true => "Set limit in each queue's specification",
-        false => "Set topology.buffer, which gives every queue the same limit",
+        false => "Set topology.buffer (--buffer), which gives every queue the same limit",
     };
     vec![Finding::warning(format!(
         "The queues under comparison hold different amounts: {text}.{places} {fix}."

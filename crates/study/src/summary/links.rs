@@ -51,6 +51,30 @@ pub(super) fn line(wanted: &Wanted<'_>, points: &[&PointInfo], asked: &[Asked]) 
     Some(format!("{text}."))
 }
 
+/// The link directions that a metric is of at a point; none for a metric that is not of a queue.
+pub(super) fn of(wanted: &Wanted<'_>, point: &PointInfo, asked: &Asked) -> Vec<String> {
+    let measured = || {
+        let queues = first_queues(wanted, point).unwrap_or_default().iter();
+        let queues = queues.filter(|queue| wanted.measured.is(queue));
+        queues.map(|queue| queue.link.clone()).collect()
+    };
+    let of = |of: &Of| -> Vec<String> {
+        match of {
+            Of::Bottleneck | Of::Measured(_) => measured(),
+            Of::Link(name) => vec![name.clone()],
+            Of::Queues => wanted.names.links.clone(),
+            _ => Vec::new(),
+        }
+    };
+    let mut links = of(&asked.of);
+    for other in asked.over.iter().flat_map(of) {
+        if !links.contains(&other) {
+            links.push(other);
+        }
+    }
+    links
+}
+
 /// The links that metrics of the bottleneck are of.
 fn bottleneck(wanted: &Wanted<'_>, points: &[&PointInfo]) -> Option<String> {
     if let Measured::Found { link, reason } = &wanted.measured {

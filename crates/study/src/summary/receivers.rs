@@ -139,16 +139,14 @@ pub(super) fn records(wanted: &Wanted<'_>) -> Vec<Record> {
                 let Some(estimate) = wanted.estimate(point, &asked) else {
                     continue;
                 };
-                all.push(Record {
-                    experiment: wanted.experiment.name.clone(),
-                    levels: wanted.levels(point),
-                    metric: asked.text(),
-                    unit: asked.unit().stored().to_owned(),
-                    value: estimate.mean,
-                    half_width: estimate.half_width,
-                    n: estimate.n,
-                    deterministic: estimate.deterministic,
-                });
+                let levels = wanted.levels(point);
+                all.push(Record::of(
+                    wanted,
+                    levels,
+                    asked.text(),
+                    asked.unit(),
+                    &estimate,
+                ));
             }
         }
     }

@@ -85,7 +85,13 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
     }
     let mut footnotes = meaning(wanted, &points);
     if !pairs.is_empty() && !footnotes.is_empty() {
-        footnotes.push("Differences are taken replication by replication.".to_owned());
+        footnotes.push(match pairs.len() {
+            1 => "Differences are taken replication by replication.".to_owned(),
+            _ => format!(
+                "Differences are from {}, the first, replication by replication.",
+                label(points[0])
+            ),
+        });
     }
     footnotes.extend(links::line(wanted, &points, &all));
     footnotes.extend(wanted.rows().notes(&points));
@@ -199,16 +205,10 @@ pub(super) fn difference_records(wanted: &Wanted<'_>) -> Vec<Record> {
                 let Some(difference) = wanted.difference(a, b, asked) else {
                     continue;
                 };
-                records.push(Record {
-                    experiment: wanted.experiment.name.clone(),
-                    levels: levels.clone(),
-                    metric: asked.text(),
-                    unit: asked.unit().stored().to_owned(),
-                    value: difference.mean,
-                    half_width: difference.half_width,
-                    n: difference.n,
-                    deterministic: difference.deterministic,
-                });
+                let links = links::of(wanted, a, asked);
+                let levels = levels.clone();
+                let record = Record::of(wanted, levels, asked.text(), asked.unit(), &difference);
+                records.push(record.at(links));
             }
         }
     }

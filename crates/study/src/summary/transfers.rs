@@ -159,16 +159,9 @@ pub(crate) fn records(wanted: &Wanted<'_>) -> Vec<Record> {
         for bin in bins(wanted, point) {
             let mut add = |name: &str, unit: Unit, estimate: Option<Estimate>| {
                 let Some(estimate) = estimate else { return };
-                all.push(Record {
-                    experiment: wanted.experiment.name.clone(),
-                    levels: wanted.levels(point),
-                    metric: format!("{name} of {}, {}", bin.label, bin.name),
-                    unit: unit.stored().to_owned(),
-                    value: estimate.mean,
-                    half_width: estimate.half_width,
-                    n: estimate.n,
-                    deterministic: estimate.deterministic,
-                });
+                let metric = format!("{name} of {}, {}", bin.label, bin.name);
+                let levels = wanted.levels(point);
+                all.push(Record::of(wanted, levels, metric, unit, &estimate));
             };
             let [arrived, unfinished] = bin.counts(wanted, point);
             add("transfers_count", Unit::Count, arrived);

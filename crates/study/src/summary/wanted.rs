@@ -33,6 +33,36 @@ pub struct Record {
     pub n: u64,
     /// Nothing is random in it: one run, or replications that are all the same.
     pub deterministic: bool,
+    /// The link directions that a metric of queues is of; empty for other metrics.
+    pub links: Vec<String>,
+}
+
+impl Record {
+    /// A metric at some levels, of no link.
+    pub(crate) fn of(
+        wanted: &Wanted<'_>,
+        levels: Vec<(String, String)>,
+        metric: String,
+        unit: Unit,
+        estimate: &Estimate,
+    ) -> Record {
+        Record {
+            experiment: wanted.experiment.name.clone(),
+            levels,
+            metric,
+            unit: unit.stored().to_owned(),
+            value: estimate.mean,
+            half_width: estimate.half_width,
+            n: estimate.n,
+            deterministic: estimate.deterministic,
+            links: Vec::new(),
+        }
+    }
+
+    /// The same, of link directions.
+    pub(crate) fn at(self, links: Vec<String>) -> Record {
+        Record { links, ..self }
+    }
 }
 
 /// What is to be shown of an experiment.

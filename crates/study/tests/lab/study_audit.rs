@@ -127,6 +127,18 @@ fn replications_that_are_all_the_same_are_told() {
 }
 
 #[test]
+fn an_aqm_whose_limit_decides_is_told() {
+    // CoDel's interval is longer than what these flows need to fill 20 packets of room.
+    let notes = with("\"codel\"]", "\"codel interval=1s\"]");
+    assert_eq!(rules(&notes), ["limit-decides"]);
+    let text = &notes[0].1;
+    assert!(text.contains("CoDel 7"), "{text}");
+    // DropTail alone has no algorithm, and nothing is compared with one queue.
+    let droptail = with(", \"codel\"]", ", \"droptail dialect=linux\"]");
+    assert_eq!(rules(&droptail), Vec::<&str>::new());
+}
+
+#[test]
 fn a_buffer_below_one_packet_is_told() {
     let notes = with("\"20p\"", "\"39B\"");
     assert!(rules(&notes).contains(&"nothing-arrives"), "{notes:?}");

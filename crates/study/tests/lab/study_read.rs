@@ -174,7 +174,7 @@ fn an_experiment_of_another_topology_is_told_which_key_it_inherits_and_who_sets_
     assert_eq!(
         error(text),
         "study.toml:3: topology.rtt: rtt is of kind dumbbell, and the kind is chain (line 9) (allowed: kind, hops, rate, delay, buffer, \
-         queue, reverse_queue); leave it out; where experiments have topologies of several kinds, each sets the keys of its own"
+         queue, reverse_queue); leave it out; in a study with topologies of several kinds, write it in the experiments that have that kind"
     );
 }
 

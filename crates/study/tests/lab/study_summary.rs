@@ -167,7 +167,7 @@ fn figure<'a>(summary: &'a Summary, id: &str) -> &'a Figure {
 #[test]
 fn a_comparison_has_metrics_down_queues_across_and_paired_differences() {
     let results = results(&study(COMPARISON));
-    let text = comparison(&results).text();
+    let text = comparison(&results).text(None);
     let row = |name: &str| {
         let line = text
             .lines()
@@ -202,7 +202,7 @@ fn records_say_the_same_in_csv_and_json() {
     let mut lines = csv.lines();
     assert_eq!(
         lines.next(),
-        Some("experiment,queue,metric,unit,value,half_width,n,deterministic")
+        Some("experiment,queue,metric,unit,value,half_width,n,deterministic,link")
     );
     let mean: Vec<&str> = lines
         .find(|line| line.starts_with("queues,CoDel,sojourn_s_mean,s,"))
@@ -211,6 +211,8 @@ fn records_say_the_same_in_csv_and_json() {
         .collect();
     let number = |text: &str| text.parse::<f64>().expect("a number");
     assert!((number(mean[4]) - 0.0145).abs() < 1e-12 && mean[6] == "3");
+    // The link that a metric of queues is of stands beside it.
+    assert_eq!(mean[8], "left-right");
     let json: serde_json::Value = serde_json::from_str(&shown.json()).expect("JSON");
     let found = json["results"]
         .as_array()
@@ -218,6 +220,7 @@ fn records_say_the_same_in_csv_and_json() {
         .iter()
         .find(|record| record["metric"] == "sojourn_s_mean" && record["levels"]["queue"] == "CoDel")
         .expect("a record");
+    assert_eq!(found["links"], serde_json::json!(["left-right"]));
     for (key, column) in [("value", 4), ("half_width", 5)] {
         let value = found[key].as_f64().expect("a number");
         assert!((value / number(mean[column]) - 1.0).abs() < 1e-12, "{key}");
@@ -316,10 +319,10 @@ fn replications_that_are_all_the_same_are_deterministic_and_not_plus_minus_zero(
     let csv = comparison.csv();
     let (header, rows) = csv.split_once('\n').expect("lines");
     assert!(
-        header.ends_with(",value,half_width,n,deterministic"),
+        header.ends_with(",value,half_width,n,deterministic,link"),
         "{header}"
     );
-    assert!(rows.lines().all(|row| row.ends_with(",,3,true")), "{rows}");
+    assert!(rows.lines().all(|row| row.contains(",,3,true,")), "{rows}");
 }
 
 #[test]
@@ -361,7 +364,7 @@ fn a_value_that_all_replications_have_though_they_differ_has_no_interval_and_say
         .lines()
         .find(|line| line.starts_with("queues,CoDel,goodput_bps_sum of reno,"))
         .expect("a record");
-    assert!(equal.ends_with(",480000,,3,false"), "{equal}");
+    assert!(equal.ends_with(",480000,,3,false,"), "{equal}");
 }
 
 fn grid(folder: &Path) -> Summary {

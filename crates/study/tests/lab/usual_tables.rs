@@ -21,7 +21,7 @@ fn text(flows: &str, run: &str) -> String {
     let Executed { results, .. } =
         execute(&study, run::run_resolved, None, Options::default()).expect("executed");
     let results: ResultSet = results.expect("all runs");
-    comparison(&results).text()
+    comparison(&results).text(None)
 }
 
 /// The names of the rows of the first table, in order.

@@ -148,7 +148,8 @@ impl Entry for Voice {
     const NAME: &'static str = "voice";
     const TITLE: &'static str = "Voice";
     const ABOUT: &'static str = "Packets of a voice codec at constant intervals during talk spurts, and none in silences.\n\n\
-        Lengths of talk spurts and silences are exponentially distributed. A spurt is a whole number of packets, at least one, and has the given mean length. Sizes are payload sizes: RTP, UDP and IP add 40 bytes. Opus packets differ by a byte if the rate does not give whole bytes.";
+        Lengths of talk spurts and silences are exponentially distributed. A spurt is a whole number of packets, at least one, and has the given mean length. Sizes are payload sizes: RTP, UDP and IP add 40 bytes. Opus packets differ by a byte if the rate does not give whole bytes.\n\n\
+        The default codec repairs no loss, which costs much of the MOS; telephones conceal losses (`codec=g711_plc`). The MOS of Opus is not computed, because no Recommendation gives its constants.";
     type Params = VoiceParams;
 
     fn build(params: VoiceParams) -> Result<Self, ParamError> {

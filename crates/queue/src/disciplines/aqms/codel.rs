@@ -191,7 +191,7 @@ impl Entry for Codel {
     const NAME: &'static str = "codel";
     const TITLE: &'static str = "CoDel";
     const ABOUT: &'static str = "Controlled delay: CoDel drops at the head of the queue while packets wait too long. It measures each packet's sojourn time when the packet reaches the head of the queue. A sojourn time that stays at or above `target` for an `interval` means a standing queue. CoDel then drops (or marks) packets at the head, at a rate that grows with the square root of their number, until the standing queue is gone.\n\n\
-        Expect a delay near `target` under long TCP flows in one direction. Bursts shorter than `interval` pass without drops. Under an unresponsive overload, the queue grows for seconds, because the control law is slow by design.";
+        Expect a delay near `target` under long TCP flows in one direction. With TCP in both directions, acknowledgements arrive in bursts behind data, and the mean delay may be several times `target` (`sojourn docs compare-queues`). Bursts shorter than `interval` pass without drops. Under an unresponsive overload, the queue grows for seconds, because the control law is slow by design.";
     type Params = CodelParams;
 
     fn build(params: CodelParams, _: &BuildContext) -> Result<Self, SpecError> {

@@ -65,7 +65,7 @@ impl Entry for DropTail {
     const ALIASES: &'static [&'static str] = &["pfifo", "bfifo", "fifo"];
     const TITLE: &'static str = "DropTail";
     const ABOUT: &'static str = "First in, first out: a packet that arrives at a full queue is dropped. With `drop=head`, the oldest packet is dropped instead.\n\n\
-        Expect the delay of a full buffer whenever TCP keeps the link busy: the queue stays near its limit, so the buffer size, not the load, determines the delay.";
+        Expect the delay of a large buffer whenever TCP keeps the link busy: the queue fills, loses a packet, drains by a part and fills again. The buffer size, not the load, determines the delay.";
     type Params = DropTailParams;
 
     fn build(params: DropTailParams, _: &BuildContext) -> Result<Self, SpecError> {

@@ -70,7 +70,7 @@ impl Entry for Pie {
     const NAME: &'static str = "pie";
     const TITLE: &'static str = "PIE";
     const ABOUT: &'static str = "Proportional integral controller enhanced: PIE keeps the queue delay near a target by random drops on arrival. Every `tupdate`, PIE compares the queue delay with `target` and with the previous delay, and adjusts the drop probability, in small steps while the probability is small. Packets are dropped (or marked) at random on arrival. At the start of congestion, a `burst` passes without drops.\n\n\
-        Expect the delay to oscillate around `target` under long TCP flows, after a slow start: after an idle time, the queue may stay far above the target until the probability has grown. Under an unresponsive overload, the probability settles at the excess share. DOCSIS cable modems use dialect `rfc8034`. ns-3's default limit is 25 packets, so on fast links the buffer overflows before PIE drops.";
+        Expect the delay to oscillate around `target` under long TCP flows in one direction, and to exceed it with TCP in both (`sojourn docs compare-queues`). The start is slow: after an idle time, the queue may stay far above the target until the probability has grown. Under an unresponsive overload, the probability settles at the excess share. DOCSIS cable modems use dialect `rfc8034`. ns-3's default limit is 25 packets, so on fast links the buffer overflows before PIE drops.";
     type Params = PieParams;
 
     fn build(params: PieParams, _: &BuildContext) -> Result<Self, SpecError> {

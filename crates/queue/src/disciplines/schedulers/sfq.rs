@@ -185,7 +185,7 @@ impl Entry<NestingContext> for Sfq {
     const TITLE: &'static str = "SFQ";
     const FAIR: bool = true;
     const ABOUT: &'static str = "Stochastic fairness queueing: flows are hashed to queues that take turns. A hash assigns conversations to queues, and the queues take turns. When there is no room left, the longest queue loses a packet.\n\n\
-        Expect nearly equal shares in packets (in bytes with `quantum`) for backlogged flows in different buckets, and half a share for two flows in the same bucket, until the hash key changes. In dialect ns2, long queues lose no packets to others: with more buckets than places, the queue is nearly always short.";
+        Expect nearly equal shares in packets (in bytes with `quantum`) for backlogged flows in different buckets, and half a share for two flows in the same bucket, until the hash key changes. Turns in packets, as in the paper, give flows of small packets, such as acknowledgements and calls, a small share of the bytes; give `quantum`, or take dialect linux, which turns in bytes. In dialect ns2, long queues lose no packets to others: with more buckets than places, the queue is nearly always short.";
     type Params = SfqParams;
 
     fn build(params: SfqParams, cx: &NestingContext) -> Result<Self, SpecError> {

@@ -1,0 +1,69 @@
+//! *An AQM under comparison drops mostly because its buffer is full.* Then the limit is compared, not the algorithm: a larger buffer would
+//! change the result. The rule looks at queues that dropped or marked by their algorithm at all, and reports those with 10 or more drops for
+//! lack of room, if these are more than half of all drops and marks. Raise the limit (`topology.buffer`, or `limit` in each queue's
+//! specification), and look at whether the result stays. Where small buffers are the question, say so in the text of the study.
+
+use sojourn_results::outcome::QueueOutcome;
+use sojourn_results::stats::to_f64;
+use sojourn_sim::DropReason;
+
+use super::evidence::{Evidence, Seen, places, short};
+use super::finding::Finding;
+
+/// With fewer drops for lack of room nothing is said of their share.
+const SOME_DROPS: u64 = 10;
+/// Share of all drops and marks above which the limit decides.
+const MOST: f64 = 0.5;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for compared in &evidence.comparisons {
+        let full = compared.points.iter().filter_map(|(label, point)| {
+            let share = share_of_full(evidence, point)?;
+            Some(format!("{label} {} %", short(100.0 * share)))
+        });
+        let full: Vec<String> = full.collect();
+        if compared.points.len() > 1 && !full.is_empty() {
+            found.push((&compared.place, full.join(", ")));
+        }
+    }
+    let Some((place, text)) = found.first() else {
+        return Vec::new();
+    };
+    let places = places(place, found.len(), evidence.comparisons.len());
+    vec![Finding::warning(format!(
+        "Drops for lack of room decide more than the algorithm: {text} of all drops and marks.{places} Raise the limit, and look at \
+         whether the result stays."
+    ))]
+}
+
+/// The share of drops for lack of room in all drops and marks of the measured queue, where it is large and an algorithm acted too.
+fn share_of_full(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<f64> {
+    let link = evidence.bottleneck(point)?;
+    let mut full = 0;
+    let mut all = 0;
+    let mut decided = 0;
+    for queue in point.runs.iter().flat_map(|run| &run.queues) {
+        if queue.link == link.name {
+            full += drops(queue, &[DropReason::Overlimit, DropReason::Evicted]);
+            decided += queue.totals.marked + drops(queue, &DECIDED);
+            all += queue.totals.dropped() + queue.totals.marked;
+        }
+    }
+    let share = to_f64(full) / to_f64(all.max(1));
+    (decided > 0 && full >= SOME_DROPS && share > MOST).then_some(share)
+}
+
+/// What an algorithm decides, in place of a limit.
+const DECIDED: [DropReason; 5] = [
+    DropReason::Early,
+    DropReason::Forced,
+    DropReason::TargetExceeded,
+    DropReason::FlowMatch,
+    DropReason::Penalty,
+];
+
+fn drops(queue: &QueueOutcome, reasons: &[DropReason]) -> u64 {
+    let of = |reason: &DropReason| queue.drops_by_reason[reason.index()];
+    reasons.iter().map(of).sum()
+}
