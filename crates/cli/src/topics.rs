@@ -97,5 +97,36 @@ pub(crate) fn find(given: &str) -> Result<Topic, LabError> {
         format!("there is no page {given:?}"),
     )
     .nearest(nearest)
-    .remedy("`sojourn docs` lists the topics"))
+    .remedy(match about(given) {
+        pages if pages.is_empty() => "`sojourn docs` lists the topics".to_owned(),
+        pages => format!("pages that have the word: {}", pages.join(", ")),
+    }))
+}
+
+/// Pages that are named for a word, at most.
+const ABOUT: usize = 5;
+/// How often a word in a heading counts.
+const HEADING: usize = 10;
+
+/// The names of the pages in which a word occurs most.
+fn about(word: &str) -> Vec<&'static str> {
+    let word = word.trim().to_lowercase();
+    if word.is_empty() {
+        return Vec::new();
+    }
+    let score = |text: &str| -> usize {
+        let of = |line: &str| {
+            let count = line.to_lowercase().matches(&word).count();
+            count * if line.starts_with('#') { HEADING } else { 1 }
+        };
+        text.lines().map(of).sum()
+    };
+    let scored = PAGES
+        .iter()
+        .map(|(place, text)| (score(text), name_of(place)));
+    let mut scored: Vec<(usize, &str)> = scored.filter(|(score, _)| *score > 0).collect();
+    // Pages with the same score stay in their order.
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    scored.truncate(ABOUT);
+    scored.into_iter().map(|(_, name)| name).collect()
 }

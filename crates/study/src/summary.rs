@@ -27,7 +27,7 @@ use sojourn_report::{
 };
 use sojourn_results::directory::{ResultSet, write_json};
 use sojourn_results::manifest::VERSION;
-use sojourn_scenario::catalogue::{Family, entries};
+use sojourn_scenario::catalogue::{Entry, Family, entries};
 use sojourn_scenario::error::Result;
 
 pub use wanted::Record;
@@ -143,19 +143,23 @@ pub fn comparison(results: &ResultSet) -> Comparison {
     all
 }
 
-/// Which dialect of each queue and congestion control ran, where it has several.
+/// Which dialect of each queue and then of each congestion control ran, where it has several.
 fn dialects(algorithms: &[Algorithm]) -> Option<String> {
     let entries = entries();
-    let has_several = |name: &str| {
-        let families = [Family::Queue, Family::Congestion];
-        let mut entries = entries.iter().filter(|entry| entry.name == name);
-        entries.any(|entry| families.contains(&entry.family) && entry.dialects().len() > 1)
-    };
     let mut texts: Vec<String> = Vec::new();
-    for algorithm in algorithms.iter().filter(|own| has_several(&own.name)) {
-        let text = format!("{} {}", algorithm.label, algorithm.dialect);
-        if !texts.contains(&text) {
-            texts.push(text);
+    for family in [Family::Queue, Family::Congestion] {
+        for algorithm in algorithms {
+            let is_it = |entry: &&Entry| entry.family == family && entry.name == algorithm.name;
+            let Some(entry) = entries.iter().find(is_it) else {
+                continue;
+            };
+            // Every access link has a plain FIFO.
+            let plain =
+                (algorithm.name.as_str(), algorithm.dialect.as_str()) == ("droptail", "fifo");
+            let text = format!("{} {}", entry.title, algorithm.dialect);
+            if entry.dialects().len() > 1 && !plain && !texts.contains(&text) {
+                texts.push(text);
+            }
         }
     }
     (!texts.is_empty()).then(|| format!("Dialects: {}.", texts.join(", ")))

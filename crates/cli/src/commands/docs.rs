@@ -222,4 +222,15 @@ mod tests {
             .to_string();
         assert!(error.contains("phase-effects"), "{error}");
     }
+
+    #[test]
+    fn a_word_without_a_page_names_the_pages_that_have_it() {
+        let error = find("jitter").err().expect("no such page").to_string();
+        assert!(
+            error.contains("pages that have the word: ") && error.contains("metrics"),
+            "{error}"
+        );
+        let error = find("qwertz").err().expect("no such page").to_string();
+        assert!(error.contains("`sojourn docs` lists the topics"), "{error}");
+    }
 }
