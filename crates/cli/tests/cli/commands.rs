@@ -395,6 +395,6 @@ fn run_takes_replications_seed_and_any_value_from_the_command_line() {
             .lines()
             .nth(1)
             .unwrap()
-            .ends_with(",2,false")
+            .contains(",2,false,")
     );
 }
