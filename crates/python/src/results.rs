@@ -74,7 +74,7 @@ impl Results {
         Ok(summary.figures().map(draw).collect())
     }
 
-    /// What the command prints on a terminal of so many columns: the tables and the auditor's notes.
+    /// What the command prints on a terminal of `width` columns: the tables and the auditor's notes.
     #[pyo3(signature = (width=None))]
     fn text(&self, py: Python<'_>, width: Option<usize>) -> String {
         let text = || comparison(&self.set).text(width);

@@ -211,7 +211,7 @@ fn records_say_the_same_in_csv_and_json() {
         .collect();
     let number = |text: &str| text.parse::<f64>().expect("a number");
     assert!((number(mean[4]) - 0.0145).abs() < 1e-12 && mean[6] == "3");
-    // The link that a metric of queues is of stands beside it.
+    // The link that a metric of queues is of is in the record.
     assert_eq!(mean[8], "left-right");
     let json: serde_json::Value = serde_json::from_str(&shown.json()).expect("JSON");
     let found = json["results"]
