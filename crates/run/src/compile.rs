@@ -18,7 +18,7 @@ use self::plan::Plan;
 use sojourn_queue::registry::BuildContext;
 use sojourn_scenario::Resolved;
 use sojourn_scenario::dialect::Conventions;
-use sojourn_scenario::error::LabError;
+use sojourn_scenario::error::{LabError, LabErrorKind};
 use sojourn_scenario::model::{Rounding, Streams, TieRule};
 use sojourn_scenario::resolved::{Network, Queue};
 use sojourn_sim::topology::{Graph, Role};
@@ -48,6 +48,7 @@ pub fn compile(scenario: &Resolved, replication: u64) -> Result<Compiled, LabErr
     apply_impairments(scenario, &mut compiled)?;
     apply_opportunities(scenario, replication, &mut compiled)?;
     apply_changes(scenario, &mut compiled)?;
+    check_labels(scenario, &compiled.links)?;
     let graph = plan.graph;
     if let Some(next) = &mut numbers {
         next.take_nodes(graph.nodes.len());
@@ -77,6 +78,23 @@ pub fn compile(scenario: &Resolved, replication: u64) -> Result<Compiled, LabErr
         link.port.set_loss_window(longest.unwrap_or_default());
     }
     Ok(compiled)
+}
+
+/// Refuses a label that is also the name of a link direction, since a metric is of either by its name.
+fn check_labels(scenario: &Resolved, links: &[LinkInfo]) -> Result<(), LabError> {
+    for (at, flow) in scenario.flows.iter().enumerate() {
+        let label = &flow.label;
+        if links
+            .iter()
+            .any(|link| link.observed && link.name == *label)
+        {
+            let problem = format!("{label:?} is also the name of a link direction");
+            return Err(LabError::new(LabErrorKind::Contradiction, problem)
+                .key(format!("flows[{at}].label"))
+                .remedy("give the flows another label"));
+        }
+    }
+    Ok(())
 }
 
 /// The source and sink of each flow of the network, by its number.

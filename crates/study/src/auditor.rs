@@ -26,14 +26,14 @@ macro_rules! rules {
 }
 
 rules! {
+    unmeasured_queue,
+    other_bottleneck,
     unequal_buffers,
     limit_decides,
     short_run,
     no_warmup,
     few_replications,
     same_replications,
-    unmeasured_queue,
-    other_bottleneck,
     several_links,
     never_congested,
     nothing_arrives,

@@ -1,8 +1,9 @@
 //! *An AQM under comparison drops mostly because its buffer is full.* Then the limit is compared, not the algorithm: a larger buffer would
-//! change the result. The rule looks at queues that dropped or marked by their algorithm at all, and reports those with 10 or more drops for
-//! lack of room, if these are more than half of all drops and marks. Raise the limit (`topology.buffer`, or `limit` in each queue's
+//! change the result. The rule looks at AQMs, and at schedulers whose queues have one, and reports those with 10 or more drops for lack
+//! of room, if these are more than half of all drops and marks. Raise the limit (`topology.buffer`, or `limit` in each queue's
 //! specification), and look at whether the result stays. Where small buffers are the question, say so in the text of the study.
 
+use sojourn_queue::DisciplineKind;
 use sojourn_results::outcome::QueueOutcome;
 use sojourn_results::stats::to_f64;
 use sojourn_sim::DropReason;
@@ -37,7 +38,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     ))]
 }
 
-/// The share of drops for lack of room in all drops and marks of the measured queue, where it is large and an algorithm acted too.
+/// The share of drops for lack of room in all drops and marks of the measured queue, where it is large and there is an algorithm.
 fn share_of_full(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<f64> {
     let link = evidence.bottleneck(point)?;
     let mut full = 0;
@@ -51,7 +52,9 @@ fn share_of_full(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<f64> {
         }
     }
     let share = to_f64(full) / to_f64(all.max(1));
-    (decided > 0 && full >= SOME_DROPS && share > MOST).then_some(share)
+    // A scheduler alone, such as SFQ, has nothing but its limit, and neither has DropTail.
+    let judges = link.discipline.kind == DisciplineKind::Aqm && link.discipline.name != "droptail";
+    ((judges || decided > 0) && full >= SOME_DROPS && share > MOST).then_some(share)
 }
 
 /// What an algorithm decides, in place of a limit.

@@ -255,7 +255,10 @@ impl<'a> Rows<'a> {
         for label in self.few(|label| label.size.is_some()) {
             all.push(format!("completion_s of {}", label.name));
             if label.finite > 1 {
-                all.push(format!("completion_s_max of {}", label.name));
+                // Without the slowest there is no last.
+                if !label.unfinished {
+                    all.push(format!("completion_s_max of {}", label.name));
+                }
                 all.push(format!("timeouts_count of {}", label.name));
             }
             if label.unfinished {
@@ -421,7 +424,7 @@ pub(super) fn definitions(metrics: &[String]) -> Vec<String> {
         ),
         (
             "completion_s",
-            "Completion time: from the start of a flow until its last byte was acknowledged.",
+            "Completion time: from the start of a flow until its last byte was acknowledged, the receiver's delay of acknowledgements included.",
         ),
         ("timeouts_count", "Timeouts are those of the measured time."),
         (

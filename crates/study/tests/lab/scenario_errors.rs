@@ -1,5 +1,6 @@
 //! What mistakes in scenario files get: the exact words.
 
+use sojourn_run::compile::compile;
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
 
@@ -785,7 +786,7 @@ fn a_key_of_another_kind_of_topology_is_told_with_the_kind() {
 [topology]
 kind = "graph"
 rate = "1Mbps""#,
-            "lab.toml:4: topology.rate: rate is of kind dumbbell, parking_lot, chain, and the kind is graph (line 3) (allowed: kind); leave it out, or write another kind",
+            "lab.toml:4: topology.rate: rate is of kind dumbbell, parking_lot, chain, and the kind is graph (line 3) (allowed: kind); write it in an entry of [[links]], or links.FROM-TO in a path, or write another kind",
         ),
         (
             r#"flows = ["reno"]
@@ -864,4 +865,21 @@ fn a_link_with_a_schedule_has_no_rate_to_change_and_no_clock_of_ns2() {
         wrong(&format!("dialect = \"ns2\"\nflows = [\"reno\"]\n{schedule}"))
             .starts_with("lab.toml:4: opportunities[0].link: the clock of ns-2 has no links that send at opportunities;")
     );
+}
+
+#[test]
+fn a_label_that_is_the_name_of_a_link_direction_is_refused() {
+    let text = r#"flows = ["2*cubic label=left-right"]"#;
+    let document = Document::parse(text, "lab.toml").expect("TOML");
+    let scenario = Scenario::from_document(&document).expect("a scenario");
+    let resolved = scenario.resolve().expect("resolved");
+    let error = compile(&resolved, 0).err().expect("ambiguous");
+    assert_eq!(
+        error.to_string(),
+        "flows[0].label: \"left-right\" is also the name of a link direction; give the flows another label"
+    );
+    let text = text.replace("left-right", "left-rights");
+    let document = Document::parse(&text, "lab.toml").expect("TOML");
+    let scenario = Scenario::from_document(&document).expect("a scenario");
+    assert!(compile(&scenario.resolve().expect("resolved"), 0).is_ok());
 }

@@ -85,7 +85,7 @@ fn a_queue_that_may_mark_is_told_only_where_somebody_asked_for_marks() {
     assert_eq!(rules(&text("dualpi2 limit=20p")), Vec::<&str>::new());
     assert_eq!(rules(&text("prio each=(fq_codel)")), Vec::<&str>::new());
     assert_eq!(rules(&text("codel ecn=true")), ["one-ecn"]);
-    assert_eq!(rules(&text("step")), ["one-ecn"]);
+    assert_eq!(rules(&text("step")), ["limit-decides", "one-ecn"]);
 }
 
 #[test]
@@ -133,6 +133,13 @@ fn an_aqm_whose_limit_decides_is_told() {
     assert_eq!(rules(&notes), ["limit-decides"]);
     let text = &notes[0].1;
     assert!(text.contains("CoDel 7"), "{text}");
+    // An AQM that never acts is the worst case.
+    let idle = with("\"codel\"]", "\"codel interval=100s target=10s\"]");
+    assert!(rules(&idle).contains(&"limit-decides"), "{idle:?}");
+    assert!(
+        idle.iter().any(|(_, text)| text.contains("CoDel 100 %")),
+        "{idle:?}"
+    );
     // DropTail alone has no algorithm, and nothing is compared with one queue.
     let droptail = with(", \"codel\"]", ", \"droptail dialect=linux\"]");
     assert_eq!(rules(&droptail), Vec::<&str>::new());
