@@ -11,6 +11,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 CARGO ?= cargo
+CONTAINER ?= podman
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 BIN := $(VENV)/bin
 STUDY := codel-drr-bandwidth-mtu
@@ -81,6 +82,7 @@ check-python: dev-tools develop
 check-generated: dev-tools develop
 	$(BIN)/python .ci/generated.py --sojourn $(BIN)/sojourn --check
 	$(BIN)/python .ci/studies.py --sojourn $(BIN)/sojourn --check
+	$(BIN)/python .ci/gallery.py --check
 
 .PHONY: check-wasm
 check-wasm:
@@ -132,9 +134,29 @@ studies: dev-tools develop ## Run every study and write its README's numbers; ST
 notebooks: dev-tools develop ## Run the notebooks and write their outputs
 	$(BIN)/python .ci/notebooks.py
 
+.PHONY: gallery
+gallery: develop ## Run the studies of docs/gallery.toml and draw the pictures of docs/gallery.md
+	$(BIN)/python .ci/gallery.py --sojourn $(BIN)/sojourn
+
+.PHONY: site
+site: docs-tools ## Build the documentation site into target/site; broken links are errors
+	$(BIN)/python .ci/website.py --out $(TARGET)/site
+
+.PHONY: site-test
+site-test: site site-test-tools ## Open the site in headless Chromium: search, width, requests
+	SOJOURN_SITE=$(abspath $(TARGET))/site $(BIN)/python -m pytest -q -rs tests/python/test_site.py
+
 .PHONY: wheel
 wheel: wheel-tools ## Build the Python wheel into dist/, with full optimisation
 	$(BIN)/maturin build --profile dist --out dist
+
+.PHONY: wheel-test
+wheel-test: wheel dev-tools ## Build the wheel, install it with pip in a clean environment and run it there
+	SOJOURN_WHEEL=$(abspath dist) $(BIN)/python -m pytest -q -rs tests/python/test_wheel.py
+
+.PHONY: container
+container: ## Build the container image sojourn with CONTAINER (podman, buildah or docker)
+	$(CONTAINER) build --tag sojourn --file Containerfile .
 
 .PHONY: develop
 develop: wheel-tools # The Python package, with the command in it.
@@ -144,9 +166,11 @@ develop: wheel-tools # The Python package, with the command in it.
 clean: ## Remove what these targets made: target, .venv, dist, results
 	rm -rf $(TARGET) $(VENV) dist results python/sojourn/_core*.so
 
-.PHONY: wheel-tools dev-tools
+.PHONY: wheel-tools dev-tools docs-tools site-test-tools
 wheel-tools: $(VENV)/wheel-tools
 dev-tools: $(VENV)/dev-tools
+docs-tools: $(VENV)/docs-tools
+site-test-tools: $(VENV)/site-test-tools
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else "Python 3.10 or later is needed; set PYTHON=...")'
@@ -159,4 +183,14 @@ $(VENV)/wheel-tools: $(BIN)/python .ci/wheel-tools.txt
 
 $(VENV)/dev-tools: $(VENV)/wheel-tools .ci/dev-tools.txt
 	$(BIN)/python -m pip install --quiet -r .ci/dev-tools.txt
+	touch $@
+
+# Groups of dependencies need a pip of 2025.
+$(VENV)/docs-tools: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+$(VENV)/site-test-tools: $(VENV)/docs-tools
+	$(BIN)/python -m pip install --quiet --group site-test
 	touch $@
