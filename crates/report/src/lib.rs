@@ -18,6 +18,8 @@
 //! ```text
 //! schema_version  1
 //! title           text
+//! question?       text
+//! answer?         {table?: id, figure?: id}
 //! subtitle?       text
 //! command         the command that repeats the runs
 //! version         version of Sojourn that wrote the results
@@ -46,6 +48,7 @@
 //! Axis            {field, title, unit?, scale?: "linear" | "log" | "category" | "time", order?: [label]}
 //! ```
 //!
+//! - The page opens with the question and with what answers it: the table and the figure that `answer` names, or the first of each.
 //! - An `id` names files and anchors: lower-case letters, digits, `-`, `_`; unique among tables, and among figures.
 //! - A field is a letter followed by letters, digits and underscores, and is in at least one row.
 //! - A cell with a `half_width` prints two significant digits of it, and the value to the same place: `12.35 ± 0.42`.
@@ -89,7 +92,7 @@ pub use picture::{Drawn, Panel, Picture, svg};
 pub use plain::{csv_cell, shell_word};
 pub use render::{Rendered, render};
 pub use summary::{
-    Algorithm, Align, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Note, Param,
-    Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Summary, Table, Text,
+    Algorithm, Align, Answer, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Note,
+    Param, Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Summary, Table, Text,
 };
 pub use table::{MINUS, csv_table, markdown_table, text_table, text_table_within};

@@ -157,7 +157,25 @@ fn check(summary: &Summary) -> Result<(), Misfit> {
             }
         }
     }
-    Ok(())
+    let answer = summary.answer.as_ref();
+    check_answer("table", answer.and_then(|a| a.table.as_deref()), &table_ids)?;
+    check_answer(
+        "figure",
+        answer.and_then(|a| a.figure.as_deref()),
+        &figure_ids,
+    )
+}
+
+/// What answers the question is in the report.
+fn check_answer(what: &str, id: Option<&str>, ids: &BTreeSet<&str>) -> Result<(), Misfit> {
+    match id.filter(|id| !ids.contains(id)) {
+        None => Ok(()),
+        Some(id) => Err(Misfit::new(
+            format!("answer.{what}"),
+            format!("there is no {what} `{id}`"),
+            did_you_mean(nearest(id, ids.iter().copied())),
+        )),
+    }
 }
 
 /// What an id may be.

@@ -5,6 +5,7 @@
 //! queues across with their paired differences; for an experiment with several factors, a row per point and a table of
 //! differences.
 
+mod answer;
 mod asked;
 mod columns;
 mod figures;
@@ -28,6 +29,7 @@ use sojourn_scenario::error::Result;
 
 pub use wanted::Record;
 
+use answer::Choice;
 use wanted::Wanted;
 
 /// Name of the file.
@@ -46,6 +48,8 @@ pub struct Comparison {
     pub differences: Vec<Record>,
     /// What the auditor says.
     pub notes: Vec<Note>,
+    /// Id of the table that answers the study's question.
+    pub answer: Option<String>,
 }
 
 /// The summary of results.
@@ -55,6 +59,7 @@ pub struct Comparison {
 pub fn summarize(results: &ResultSet) -> Result<Summary> {
     let manifest = &results.manifest;
     let mut blocks = Vec::new();
+    let mut choice = Choice::of(manifest);
     for experiment in &manifest.experiments {
         if manifest.experiments.len() > 1 {
             blocks.push(Block::Heading(Heading {
@@ -63,16 +68,17 @@ pub fn summarize(results: &ResultSet) -> Result<Summary> {
             }));
         }
         let wanted = Wanted::of(results, experiment);
-        blocks.extend(tables::of(&wanted).into_iter().map(Block::Table));
-        blocks.extend(
-            figures::of(&wanted)?
-                .into_iter()
-                .map(|figure| Block::Figure(Box::new(figure))),
-        );
+        let (tables, figures) = (tables::of(&wanted), figures::of(&wanted)?);
+        choice.take(&wanted, &tables, &figures);
+        blocks.extend(tables.into_iter().map(Block::Table));
+        let figures = figures.into_iter().map(Box::new);
+        blocks.extend(figures.map(Block::Figure));
     }
     Ok(Summary {
         schema_version: sojourn_report::SCHEMA_VERSION,
         title: manifest.title.clone(),
+        question: choice.question(),
+        answer: Some(choice.answer()),
         subtitle: manifest
             .paper
             .as_ref()
@@ -113,10 +119,14 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         records: Vec::new(),
         differences: Vec::new(),
         notes: results.manifest.notes.clone(),
+        answer: None,
     };
+    let mut choice = Choice::of(&results.manifest);
     for experiment in &results.manifest.experiments {
         let wanted = Wanted::of(results, experiment);
-        all.tables.extend(tables::of(&wanted));
+        let tables = tables::of(&wanted);
+        choice.take(&wanted, &tables, &[]);
+        all.tables.extend(tables);
         all.records.extend(transfers::records(&wanted));
         all.records.extend(receivers::records(&wanted));
         let metrics = wanted.asked();
@@ -139,6 +149,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         }
         all.differences.extend(tables::difference_records(&wanted));
     }
+    all.answer = choice.answer().table;
     all
 }
 

@@ -109,18 +109,9 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         show::notes_beside(&comparison, args.make.format);
         return Ok(());
     }
-    let place = show::Place {
-        declared: results
-            .manifest
-            .tables
-            .iter()
-            .map(|table| &*table.id)
-            .collect(),
-        dir: &out,
-    };
     match args.all {
         true => show::whole(&comparison).plain(&show::place_of(&out)).page(),
-        false => show::answer(&comparison, &place).emit(),
+        false => show::answer(&comparison, &out).emit(),
     }
 }
 
