@@ -44,6 +44,10 @@ test: dev-tools develop ## Run every test: Rust, oracles, Python
 	$(CARGO) test --no-fail-fast --package sojourn-queue-c
 	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest -n auto --durations 10 tests/oracles tests/python
 
+.PHONY: report-test
+report-test: dev-tools site-test-tools develop ## Look at reports of several studies in a browser: needs Chromium
+	SOJOURN_REPORTS=all SOJOURN_BIN=$(abspath $(BIN))/sojourn $(BIN)/python -m pytest -n auto --dist loadfile tests/python/test_report_page.py
+
 .PHONY: soak
 soak: $(BIN)/python ## Draw new cases for every property test: make soak MINUTES=60
 	$(BIN)/python .ci/soak.py --minutes $(MINUTES)
