@@ -8,6 +8,8 @@
 //!   inline, from which `vl-convert` draws SVG, PNG and PDF;
 //! - `tables/<id>.csv` and `tables/<id>.md`, each table with full precision and as it is read.
 //!
+//! [`write_latex`] writes the same tables for a paper, and [`sheets`] lays them out for a spreadsheet.
+//!
 //! The same summary always gives the same bytes. Each file is written under a temporary name and renamed.
 //!
 //! # `summary.json`, schema version 1
@@ -72,13 +74,16 @@ mod figure;
 mod grid;
 mod html;
 mod kind;
+mod latex;
 mod load;
 mod markdown;
 mod number;
 mod palette;
+mod paper;
 mod picture;
 mod plain;
 mod render;
+mod sheets;
 mod summary;
 mod table;
 
@@ -86,11 +91,14 @@ pub use error::ReportError;
 pub use figure::{vega_lite, vega_lite_with};
 pub use grid::{Grid, GridColumn, wrapped};
 pub use kind::Kind;
+pub use latex::{Latex, latex};
 pub use load::{ID_RULE, SUMMARY_FILE, is_id, load};
 pub use palette::{Palette, Theme};
+pub use paper::{LATEX_FOLDER, NUMBERS_FILE, SPREADSHEET_FILE, WrittenLatex, write_latex};
 pub use picture::{Drawn, Panel, Picture, svg};
 pub use plain::{csv_cell, shell_word};
 pub use render::{Rendered, render};
+pub use sheets::{Sheet, SheetCell, sheets};
 pub use summary::{
     Algorithm, Align, Answer, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Note,
     Param, Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Summary, Table, Text,
