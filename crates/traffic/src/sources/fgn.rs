@@ -177,7 +177,7 @@ fn draw(hurst: f64, count: usize, rng: &mut Stream) -> Vec<f64> {
     transform(&mut values);
     let half = libm::sqrt(0.5);
     for k in 0..=count {
-        // Not below 0 but for rounding.
+        // Below 0 only by rounding.
         let scale = libm::sqrt(values[k].0.max(0.0) / index(whole));
         if k == 0 || k == count {
             values[k] = (scale * rng.normal(), 0.0);

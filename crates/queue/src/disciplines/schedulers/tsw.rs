@@ -105,7 +105,7 @@ impl Entry<NestingContext> for Tsw {
     const ALIASES: &'static [&'static str] = &["tswtcm"];
     const TITLE: &'static str = "TSW marker";
     const TAKES_SCHEDULERS: bool = true;
-    const ABOUT: &'static str = "Time sliding window marker: marks packets beyond the profile of their sender. It is put around a queue, or is the queue of an access link. It measures the rate of each flow over about a `window`. While the rate is at most `committed`, all packets are marked green (IN). Above it, packets are marked red (OUT) at random, so many that green ones keep the committed rate. With `peak`, packets between the two rates are yellow. The mark is the codepoint that `rio` and `wred` read.\n\n\
+    const ABOUT: &'static str = "Time sliding window marker: marks packets beyond the profile of their sender. It is put around a queue, or is the queue of an access link. It measures the rate of each flow over about a `window`. While the rate is at most `committed`, all packets are marked green (IN). Above it, packets are marked red (OUT) at random, and the green ones keep the committed rate. With `peak`, packets between the two rates are yellow. The mark is the codepoint that `rio` and `wred` read.\n\n\
         Expect no delay and no drops from the marker itself, only from the queue inside. `tsw committed=4Mbps:1Mbps` gives flow 0 a profile of 4 Mbps, and each other flow 1 Mbps, with `rio` behind it. `tsw dialect=rfc2859` marks three drop precedences of Assured Forwarding, with `wred` behind it. On the queue of an access link, write `tsw committed=4Mbps each=(droptail)`, and `rio` at the bottleneck.";
     type Params = TswParams;
 

@@ -112,7 +112,7 @@ params! {
             max = "none" from "Floyd, Gummadi & Shenker 2001: 3 min_th";
             weight = "none" from "Floyd, Gummadi & Shenker 2001: 1 - exp(-1 / C)";
             gentle = "true" from "Floyd, Gummadi & Shenker 2001";
-            adaptive = "true" from "Kim & Lee 2006: ARED, but for its steps";
+            adaptive = "true" from "Kim & Lee 2006: ARED with other steps";
             refined = "true" from "Kim & Lee 2006";
         }
         /// Feng's adaptive RED: Feng, Kandlur, Saha and Shin 1999.
