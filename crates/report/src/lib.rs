@@ -69,6 +69,7 @@
 //! - Figures that are `folded` and follow each other lie in one fold of the page, closed at first.
 //! - `thinned` says how a long series was thinned and how many intervals are cut; it is printed under the caption.
 
+mod algorithm;
 mod error;
 mod figure;
 mod grid;
@@ -87,6 +88,7 @@ mod sheets;
 mod summary;
 mod table;
 
+pub use algorithm::{algorithm, algorithms};
 pub use error::ReportError;
 pub use figure::{vega_lite, vega_lite_with};
 pub use grid::{Grid, GridColumn, wrapped};
