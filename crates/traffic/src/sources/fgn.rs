@@ -35,7 +35,7 @@ params! {
         /// Hurst parameter H: 0.5 has no memory, and the closer to 1, the longer bursts last.
         hurst: f64 = "0.8", range "0.01".."0.99", source "Leland and others 1994: about 0.8 for Ethernet";
         /// Standard deviation of a slot's amount as a fraction of its mean.
-        deviation: f64 = "0.3", range "0".."10", source "one slot of 2300 would be negative",
+        deviation: f64 = "0.3", range "0".."3", source "one slot of 2300 would be negative",
             where variance_coefficient is "none" because "the deviation follows from it";
         /// Norros's variance coefficient a, in bits: the variance of the bits of one second is a times `rate`. With
         /// none, it follows from `deviation`.
@@ -50,6 +50,12 @@ params! {
         packets: Option<Packets> = "none", range "1p".., source "Gaussian noise has no end";
     }
 }
+
+/// The greatest deviation. With a greater one and a long memory, whole blocks would be debts.
+const MOST_DEVIATION: f64 = 3.0;
+
+/// The most slots that a packet may take at the mean rate.
+const MOST_SLOTS: f64 = 1e6;
 
 /// The source.
 #[derive(Clone, Debug)]
@@ -101,6 +107,26 @@ impl Entry for Fgn {
             Some(a) => libm::sqrt(a / bps) * libm::pow(slot_s, params.hurst - 1.0),
             None => params.deviation,
         };
+        if relative > MOST_DEVIATION {
+            return Err(wrong(
+                "variance_coefficient",
+                UnitErrorKind::Malformed,
+                &params.variance_coefficient.unwrap_or(0.0).to_string(),
+                "a deviation of at most 3",
+                format!(
+                    "slots would have a deviation of {relative:.1} times their mean; use longer ones, or a greater rate"
+                ),
+            ));
+        }
+        if mean * MOST_SLOTS < real(params.size.get()) {
+            return Err(wrong(
+                "slot",
+                UnitErrorKind::Malformed,
+                &params.slot.to_string(),
+                "long enough",
+                "a packet would take more than a million slots; use longer ones, or a greater rate",
+            ));
+        }
         let slots = usize::try_from(params.block).unwrap_or(usize::MAX);
         Ok(Fgn(Box::new(Noise {
             hurst: params.hurst,
@@ -473,6 +499,10 @@ mod tests {
             source("rate=1Mbps block=1000").unwrap_err(),
             "block: \"1000\" is not a power of two: the nearest above is 1024"
         );
+        let error = source("rate=1bps slot=1us").unwrap_err();
+        assert!(error.contains("more than a million slots"), "{error}");
+        let error = source("rate=1kbps variance_coefficient=262800").unwrap_err();
+        assert!(error.contains("times their mean"), "{error}");
         let error = source("rate=1Mbps deviation=0.5 variance_coefficient=1000").unwrap_err();
         assert!(
             error.contains("has no effect with variance_coefficient=1000"),

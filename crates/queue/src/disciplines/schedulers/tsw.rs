@@ -44,13 +44,15 @@ params! {
         onset: f64 = "1", range "1".."10", source "RFC 2859 section 4; Clark & Fang 1998 as cited: 1.33 with a window of one round trip",
             acts "the rate is just above the committed rate";
         /// Codepoint of green packets (IN).
-        green: u32 = "10", range "0".."63", source "RFC 2597: AF11";
+        green: u32 = "10", range "0".."63", source "RFC 2597: AF11",
+            acts "the queue inside tells it from the others";
         /// Codepoint of yellow packets.
         yellow: u32 = "12", range "0".."63", source "RFC 2597: AF12",
             where peak not "none",
-            acts "packets are yellow";
+            acts "the queue inside tells it from the others";
         /// Codepoint of red packets (OUT).
-        red: u32 = "0", range "0".."63", source "RFC 2474: best effort, which rio takes as OUT";
+        red: u32 = "0", range "0".."63", source "RFC 2474: best effort, which rio takes as OUT",
+            acts "the queue inside tells it from the others";
         /// Which packets share a profile.
         classify: Classify = "flow", source "Clark & Fang 1998: a profile for each sender";
         /// Discipline of the inner queue: an AQM, or a scheduler with its own queues.
