@@ -330,6 +330,33 @@ mod tests {
         slope(&[64, 128, 256, 512, 1024].map(point))
     }
 
+    /// The table is written by tests/oracles/fgn_davies_harte.py, with sums by definition in place of the transform.
+    #[test]
+    fn packets_leave_when_the_oracle_says() {
+        let table = include_str!("../../../../tests/data/fgn_times.csv");
+        let mut case = (String::new(), None);
+        let mut rows = 0;
+        for row in table.lines().skip(1) {
+            let (settings, time) = row.rsplit_once(',').unwrap();
+            if case.0 != settings {
+                let [hurst, deviation, block] = settings.split(',').collect::<Vec<_>>()[..] else {
+                    panic!("{row}");
+                };
+                let text = format!(
+                    "rate=4Mbps slot=5ms hurst={hurst} deviation={deviation} block={block}"
+                );
+                let rng = Stream::derive(1, 0, "flow/fgn-1");
+                case = (settings.to_owned(), Some((source(&text).unwrap(), rng)));
+            }
+            let (fgn, rng) = case.1.as_mut().unwrap();
+            let ours = fgn.next(rng).unwrap().at.as_ps();
+            let theirs = 1000 * time.parse::<u64>().unwrap();
+            assert!(ours.abs_diff(theirs) <= 1000, "{row}: {ours}");
+            rows += 1;
+        }
+        assert_eq!(rows, 180);
+    }
+
     #[test]
     fn the_transform_is_that_of_the_definition() {
         let mut rng = Stream::derive(1, 0, "test");
