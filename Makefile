@@ -16,6 +16,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 BIN := $(VENV)/bin
 STUDY := codel-drr-bandwidth-mtu
 RESULTS := results/$(STUDY)
+PAPER := results/paper
 MINUTES ?= 60
 # The crates of the simulation, which have to compile to WebAssembly as well, as does what checks a scenario.
 SIMULATION := units sim queue cc transport traffic
@@ -36,6 +37,15 @@ demo: develop ## Build the command, run the study of CoDel against DRR, write it
 	@# The report prints the tables.
 	$(BIN)/sojourn study $(STUDY) --out $(RESULTS) > /dev/null
 	$(BIN)/sojourn report $(RESULTS) --images svg,png
+
+.PHONY: paper
+paper: develop ## Run the study of docs/paper, write its tables, numbers and figure, and typeset it
+	$(BIN)/sojourn study docs/paper/study.toml --out $(PAPER)/results > /dev/null
+	$(BIN)/sojourn report $(PAPER)/results --latex --images pdf --width ieee > /dev/null
+	cp docs/paper/paper.tex $(PAPER)
+	@# References are known after the first pass.
+	cd $(PAPER) && for pass in 1 2; do pdflatex -interaction=nonstopmode -halt-on-error paper.tex > /dev/null || { cat paper.log; exit 1; }; done
+	@echo "Paper: $(PAPER)/paper.pdf"
 
 .PHONY: test
 test: dev-tools develop ## Run every test: Rust, oracles, Python
@@ -152,7 +162,7 @@ site-test: site site-test-tools ## Open the site in headless Chromium: search, w
 
 .PHONY: wheel
 wheel: wheel-tools ## Build the Python wheel into dist/, with full optimisation
-	$(BIN)/maturin build --profile dist --out dist
+	SOJOURN_COMMIT=$$(git rev-parse HEAD 2>/dev/null || true) $(BIN)/maturin build --profile dist --out dist
 
 .PHONY: wheel-test
 wheel-test: wheel dev-tools ## Build the wheel, install it with pip in a clean environment and run it there
