@@ -61,6 +61,7 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
     "drops what arrives": [("last is None or last.fifo[-1][0] <= stamp", "True")],
     "drops the least": [("last = max(waiting", "last = min(waiting")],
     "first come first served": [("(flow.fifo[0][0], flow.rank)", "flow.fifo[0][1].index")],
+    "keeps the ticks of drops": [("if not self._charge", "if self._charge")],
     "one rate": [("self._rates[min(packet.flow, len(self._rates) - 1)]", "self._rates[0]")],
 }
 

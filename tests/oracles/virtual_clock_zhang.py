@@ -12,7 +12,8 @@ SIGCOMM 1990 and ACM TOCS 9(2), 1991. Neither was at hand; the rules are those o
 * A full queue drops the packet with the greatest stamp, be it the one that arrives.
 
 Open, and done here: Vtick is cut to whole picoseconds; of equal stamps the flow seen first goes first,
-and the packet that came last, or of the flow seen first, is dropped.
+and the packet that came last, or of the flow seen first, is dropped. A drop takes its tick back, unless
+drops are charged.
 """
 
 from __future__ import annotations
@@ -39,12 +40,18 @@ class Flow:
 
 class ClockQueue:
     def __init__(
-        self, log: Log, limit: Limit, rates: Sequence[int], monitoring_ps: int | None
+        self,
+        log: Log,
+        limit: Limit,
+        rates: Sequence[int],
+        monitoring_ps: int | None,
+        charge_drops: bool,
     ) -> None:
         self._log = log
         self._limit = limit
         self._rates = rates
         self._interval = monitoring_ps
+        self._charge = charge_drops
         self._flows: dict[int, Flow] = {}
 
     def __len__(self) -> int:
@@ -59,15 +66,15 @@ class ClockQueue:
             waiting = [flow for flow in self._flows.values() if flow.fifo]
             last = max(waiting, key=lambda flow: (flow.fifo[-1][0], -flow.rank), default=None)
             if last is None or last.fifo[-1][0] <= stamp:
-                self._log.dropped(packet, OVERFLOW)
+                self._drop(self._flows[packet.flow], packet, OVERFLOW)
                 return
-            self._log.dropped(last.fifo.pop()[1], EVICTED)
+            self._drop(last, last.fifo.pop()[1], EVICTED)
         self._flows[packet.flow].fifo.append((stamp, packet))
 
     def _tick(self, flow: Flow, size: int, now_ps: int) -> int:
         if self._interval is None:
             flow.clock = max(flow.clock, now_ps)
-        flow.clock += int(Fraction(8 * size, flow.rate) * PS_PER_S)
+        flow.clock += vtick(size, flow.rate)
         stamp = flow.clock
         flow.bits += 8 * size
         if self._interval is not None and flow.bits >= Fraction(
@@ -76,6 +83,11 @@ class ClockQueue:
             flow.bits = 0
             flow.clock = max(flow.clock, now_ps)
         return stamp
+
+    def _drop(self, flow: Flow, packet: Arrival, reason: str) -> None:
+        self._log.dropped(packet, reason)
+        if not self._charge:
+            flow.clock -= vtick(packet.size, flow.rate)
 
     def _bytes(self) -> int:
         return sum(packet.size for flow in self._flows.values() for _, packet in flow.fifo)
@@ -89,13 +101,20 @@ class ClockQueue:
         return first.fifo.popleft()[1]
 
 
+def vtick(size: int, rate_bps: int) -> int:
+    """In whole picoseconds."""
+    return int(Fraction(8 * size, rate_bps) * PS_PER_S)
+
+
 def run(
     arrivals: Sequence[Arrival],
     rate_bps: int,
     limit: Limit,
     rates: Sequence[int],
     monitoring_ps: int | None = None,
+    charge_drops: bool = False,
 ) -> list[Outcome]:
     """What becomes of every arrival; with an interval packets carry the monitoring clock."""
     log = Log(arrivals)
-    return drive(arrivals, rate_bps, ClockQueue(log, limit, rates, monitoring_ps), log)
+    queue = ClockQueue(log, limit, rates, monitoring_ps, charge_drops)
+    return drive(arrivals, rate_bps, queue, log)

@@ -13,7 +13,7 @@ import replay_cases
 import virtual_clock_zhang
 from replay_io import DROPPED, PS_PER_S, Limit, parse_rate
 
-# Arguments, limit, rates, interval of the monitoring clock.
+# Arguments; limit, rates, interval of the monitoring clock, whether drops are charged.
 CASES = {
     "rates=1Mbps": (Limit(packets=1000), [1_000_000], None),
     "rates=5Mbps:2Mbps:1Mbps limit=20p": (
@@ -26,6 +26,12 @@ CASES = {
         Limit(packets=20),
         [500_000, 250_000],
         PS_PER_S // 20,
+    ),
+    "rates=5Mbps:2Mbps:1Mbps limit=20p charge_drops=true": (
+        Limit(packets=20),
+        [5_000_000, 2_000_000, 1_000_000],
+        None,
+        True,
     ),
 }
 

@@ -9,9 +9,13 @@
 //! `clock` determines which clock that is. `auxiliary` (auxVC) is first set to the real time if it is behind, so that a
 //! flow saves nothing up while it is silent. `monitoring` (VC) starts at the real time of the flow's first packet, and is set to the
 //! real time, if it is behind, only once in `interval` (AI), after each AR AI bits of the flow: until then a flow that was
-//! silent gets all that it missed at once. Clocks go on while the link is idle, and count packets that are dropped.
+//! silent gets all that it missed at once. Clocks go on while the link is idle.
 //!
-//! At a full queue the packet with the greatest stamp is dropped, which may be the one that arrives (of equal ones it is that).
+//! At a full queue the packet with the greatest stamp is dropped, which may be the one that arrives (of equal ones it is that). The
+//! paper does not say whether the clock keeps its tick. Here it is taken back, so that every flow gets its reserved rate
+//! however much it sends. With `charge_drops` it stays: the clock of a flow that floods the queue runs away, and the flow gets less
+//! than it reserved, or nothing. A packet that the AQM of a queue drops has always been charged.
+//!
 //! Advice to sources whose clock is far ahead of the real time is not implemented, nor is the check of reservations against
 //! the rate of the link: rates that are too high in sum become shares.
 
@@ -47,6 +51,8 @@ params! {
         interval: Span = "1s", range "1ms".."1000s", source "Zhang 1990: chosen at set-up",
             where clock is "monitoring",
             acts "a flow was silent";
+        /// Let the clock keep the ticks of packets that the full queue drops.
+        charge_drops: bool = "false", source "Zhang 1990: every flow gets its reserved rate";
         /// Which packets share a queue and a clock.
         classify: Classify = "flow", source "Zhang 1990: flows";
         /// Number of queues. A hash assigns flows to them. With none, each flow has its own queue.
@@ -64,6 +70,7 @@ pub struct VirtualClock {
     rates: Rates,
     clock: VcClock,
     interval: Span,
+    charge_drops: bool,
     limit: Option<Limit>,
     classes: Classifier,
     queues: Vec<Queue>,
@@ -114,6 +121,7 @@ impl Entry<NestingContext> for VirtualClock {
         Ok(VirtualClock {
             clock: params.clock,
             interval: params.interval,
+            charge_drops: params.charge_drops,
             limit: params.limit,
             classes: Classifier::new(params.classify, params.buckets, Hash::Keyed(0), cx),
             queues: Vec::new(),
@@ -137,6 +145,7 @@ impl Scheduler for VirtualClock {
         let index = self.queue_of(cx.store.packet(&packet), cx.now);
         let stamp = self.stamp(index, packet.size, cx.now);
         if !self.make_room(stamp, u64::from(packet.size), cx) {
+            self.take_back(index, u64::from(packet.size));
             cx.drop(packet, DropReason::Overlimit);
             return;
         }
@@ -204,11 +213,11 @@ impl VirtualClock {
         if auxiliary {
             queue.clock = queue.clock.max(now);
         }
-        let rate = u128::from(queue.rate.as_bps());
-        queue.clock = (queue.clock + u128::from(size) * BYTE / rate).min(MOST);
+        queue.clock = (queue.clock + queue.tick(u64::from(size))).min(MOST);
         let stamp = queue.clock;
         queue.since += u128::from(size) * BYTE;
-        if !auxiliary && queue.since >= rate * u128::from(interval.as_ps()) {
+        let due = u128::from(queue.rate.as_bps()) * u128::from(interval.as_ps());
+        if !auxiliary && queue.since >= due {
             queue.since = 0;
             queue.clock = queue.clock.max(now);
         }
@@ -228,12 +237,23 @@ impl VirtualClock {
                 return false;
             }
             let queue = &mut self.queues[at(index)];
+            let bytes = queue.child.bytes();
             self.backlog.keep(&mut queue.child, |child| {
                 child.drop_tail(DropReason::Evicted, cx)
             });
+            let dropped = bytes - queue.child.bytes();
+            self.take_back(index, dropped);
             self.place(index);
         }
         true
+    }
+
+    /// A packet was dropped by the limit.
+    fn take_back(&mut self, index: u32, bytes: u64) {
+        if !self.charge_drops {
+            let queue = &mut self.queues[at(index)];
+            queue.clock = queue.clock.saturating_sub(queue.tick(bytes));
+        }
     }
 
     /// The first or the last packet of a queue may be another one than before.
@@ -269,6 +289,13 @@ impl VirtualClock {
             in_heads: NOWHERE,
             in_tails: NOWHERE,
         });
+    }
+}
+
+impl Queue {
+    /// What so many bytes take at the reserved rate, in picoseconds.
+    fn tick(&self, bytes: u64) -> u128 {
+        u128::from(bytes) * BYTE / u128::from(self.rate.as_bps())
     }
 }
 
@@ -394,6 +421,26 @@ mod tests {
         bench.offer(1, 1000);
         assert_eq!(bench.dropped(), [(3, "evicted"), (2, "evicted")]);
         assert_eq!(bench.send(4), [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn flows_that_flood_the_queue_get_their_rates_unless_drops_are_charged() {
+        for (charge, expected) in [("false", [300, 100, 200]), ("true", [570, 10, 20])] {
+            let mut bench = Bench::new(&format!(
+                "rates=3Mbps:1Mbps:2Mbps limit=30p charge_drops={charge}"
+            ));
+            let mut sent = [0_usize; 3];
+            for _ in 0..600 {
+                for flow in [0, 1, 2, 0, 1, 2] {
+                    bench.offer(flow, 1000);
+                }
+                sent[at(bench.take().expect("one").flow)] += 1;
+                bench.now += Span::from_ms(1);
+                bench.lost();
+            }
+            let near = |(ours, theirs): (&usize, usize)| ours.abs_diff(theirs) <= 20;
+            assert!(sent.iter().zip(expected).all(near), "{charge}: {sent:?}");
+        }
     }
 
     #[test]
