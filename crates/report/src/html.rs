@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 use crate::markdown::escape;
 use crate::palette::Palette;
 use crate::summary::Summary;
+use crate::topology::section;
 use out::Out;
 
 const STYLE: &str = include_str!("assets/report.css");
@@ -39,6 +40,7 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eva
 pub(crate) fn page(summary: &Summary, palette: &Palette) -> String {
     let mut out = Out::default();
     opening::push(&mut out, summary, palette);
+    topology(&mut out, summary);
     parts::push(&mut out, summary, palette);
     about::about(&mut out, summary);
     about::settings(&mut out, &summary.settings);
@@ -72,6 +74,17 @@ pub(crate) fn page(summary: &Summary, palette: &Palette) -> String {
     }
     let _ = write!(html, "<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
     html
+}
+
+/// The pictures of what ran; closed if there are several.
+fn topology(out: &mut Out, summary: &Summary) {
+    let pictures = section(&summary.topologies);
+    if !pictures.is_empty() {
+        let open = summary.topologies.len() == 1;
+        out.open_part("Topology", "nodes, links, queues and flows", open);
+        out.push(&pictures);
+        out.close_part();
+    }
 }
 
 /// The side index: the parts, and the tables and figures of those that are open.

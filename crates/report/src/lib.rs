@@ -26,6 +26,7 @@
 //! command         the command that repeats the runs
 //! version         version of Sojourn that wrote the results
 //! abstract?       [Markdown, one per paragraph]
+//! topologies?     [Topology]
 //! settings?       [{group, rows: [[key, value with unit], ...]}]
 //! algorithms?     [{name, label, dialect, release?, params?: [{name, value, default: bool, source?}]}]
 //! notes?          [{rule, severity: "warning" | "info", text: Markdown, help?: Markdown}]
@@ -42,6 +43,14 @@
 //! Cell            null | text | number
 //!                 | {value, half_width?, n?, digits?, note?, deterministic?: bool, equal?: bool}
 //!
+//! Topology        {title, form: "row" | "graph",
+//!                  nodes: [{name: Texts, kind: "host" | "router" | "gap", count?: Texts, member_of?: [flow]}],
+//!                  links: [{from: node, to: node, forward: Way, reverse: Way}],
+//!                  flows?: [{label: Texts, count?: Texts, kind: Texts, route?: text, legs: [{link, back?: bool}]}],
+//!                  notes?: [text]}
+//! Way             {rate: Texts, delay: Texts, queue?: Texts, measured?: bool}
+//! Texts           [text], the values of all points
+//!
 //! Figure          {id, title, caption?: Markdown, kind, x: Axis, y: Axis,
 //!                  series?: {field, title?, order?: [label]}, facet?: {field, title?},
 //!                  rows: [{field: text | number | null, ..., published?: bool}],
@@ -52,6 +61,7 @@
 //!
 //! - The page opens with the question and with what answers it: the table and the figure that `answer` names, or the first of each.
 //! - An `id` names files and anchors: lower-case letters, digits, `-`, `_`; unique among tables, and among figures.
+//! - Nodes, links and flows of a topology are named by their index.
 //! - A field is a letter followed by letters, digits and underscores, and is in at least one row.
 //! - A cell with a `half_width` prints two significant digits of it, and the value to the same place: `12.35 ± 0.42`.
 //!   `digits` (after the point) overrides that. With `n` below 2, `deterministic` or `equal` (every replication has this
@@ -87,6 +97,7 @@ mod render;
 mod sheets;
 mod summary;
 mod table;
+pub mod topology;
 
 pub use algorithm::{algorithm, algorithms};
 pub use error::ReportError;

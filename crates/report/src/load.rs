@@ -131,6 +131,15 @@ fn slip(problem: &str) -> Option<&str> {
 }
 
 fn check(summary: &Summary) -> Result<(), Misfit> {
+    for (topology, index) in summary.topologies.iter().zip(0..) {
+        if let Some(key) = topology.astray() {
+            return Err(Misfit::new(
+                format!("topologies[{index}].{key}"),
+                "nothing has this index",
+                "nodes, links and flows are counted from 0",
+            ));
+        }
+    }
     let mut table_ids = BTreeSet::new();
     let mut figure_ids = BTreeSet::new();
     for (index, block) in summary.blocks.iter().enumerate() {

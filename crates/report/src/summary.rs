@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::kind::Kind;
+use crate::topology::Topology;
 
 /// The version of `summary.json` that this crate reads.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -36,6 +37,9 @@ pub struct Summary {
     /// What was asked and found: Markdown, one entry per paragraph.
     #[serde(rename = "abstract", default)]
     pub paragraphs: Vec<String>,
+    /// What the networks look like, one per shape.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topologies: Vec<Topology>,
     /// The scenario, in named groups of key and value.
     #[serde(default)]
     pub settings: Vec<SettingGroup>,

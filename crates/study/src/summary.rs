@@ -86,6 +86,7 @@ pub fn summarize(results: &ResultSet) -> Result<Summary> {
         command: manifest.command.clone(),
         version: VERSION.to_owned(),
         paragraphs: settings::paragraphs(results),
+        topologies: Vec::new(),
         settings: settings::groups(manifest),
         algorithms: manifest.algorithms.clone(),
         notes: manifest.notes.clone(),

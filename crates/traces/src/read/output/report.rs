@@ -196,6 +196,7 @@ pub fn summary(analysis: &Analysis, command: &str, title: &str) -> Summary {
         command: command.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         paragraphs: Vec::new(),
+        topologies: Vec::new(),
         settings: settings(analysis),
         algorithms: Vec::new(),
         notes: notes(analysis),
