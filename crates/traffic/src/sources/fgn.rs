@@ -287,9 +287,9 @@ mod tests {
     }
 
     fn variance(values: &[f64]) -> f64 {
-        let mean = mean(values);
-        let squares: Vec<f64> = values.iter().map(|v| (v - mean) * (v - mean)).collect();
-        super::tests::mean(&squares)
+        let centre = mean(values);
+        let squares: Vec<f64> = values.iter().map(|v| (v - centre) * (v - centre)).collect();
+        mean(&squares)
     }
 
     /// Slope of the straight line through the points.
