@@ -11,10 +11,12 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 CARGO ?= cargo
+CONTAINER ?= podman
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 BIN := $(VENV)/bin
 STUDY := codel-drr-bandwidth-mtu
 RESULTS := results/$(STUDY)
+PAPER := results/paper
 MINUTES ?= 60
 # The crates of the simulation, which have to compile to WebAssembly as well, as does what checks a scenario.
 SIMULATION := units sim queue cc transport traffic
@@ -36,12 +38,25 @@ demo: develop ## Build the command, run the study of CoDel against DRR, write it
 	$(BIN)/sojourn study $(STUDY) --out $(RESULTS) > /dev/null
 	$(BIN)/sojourn report $(RESULTS) --images svg,png
 
+.PHONY: paper
+paper: develop ## Run the study of docs/paper, write its tables, numbers and figure, and typeset it
+	$(BIN)/sojourn study docs/paper/study.toml --out $(PAPER)/results > /dev/null
+	$(BIN)/sojourn report $(PAPER)/results --latex --images pdf --width ieee > /dev/null
+	cp docs/paper/paper.tex $(PAPER)
+	@# References are known after the first pass.
+	cd $(PAPER) && for pass in 1 2; do pdflatex -interaction=nonstopmode -halt-on-error paper.tex > /dev/null || { cat paper.log; exit 1; }; done
+	@echo "Paper: $(PAPER)/paper.pdf"
+
 .PHONY: test
 test: dev-tools develop ## Run every test: Rust, oracles, Python
 	@# Builds the command of SOJOURN_BIN, too.
 	$(CARGO) test --no-fail-fast 2>&1 | $(BIN)/python .ci/durations.py
 	$(CARGO) test --no-fail-fast --package sojourn-queue-c
 	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest -n auto --durations 10 tests/oracles tests/python
+
+.PHONY: report-test
+report-test: dev-tools site-test-tools develop ## Look at reports of several studies in a browser: needs Chromium
+	SOJOURN_REPORTS=all SOJOURN_BIN=$(abspath $(BIN))/sojourn $(BIN)/python -m pytest -n auto --dist loadfile tests/python/test_report_page.py
 
 .PHONY: soak
 soak: $(BIN)/python ## Draw new cases for every property test: make soak MINUTES=60
@@ -81,6 +96,7 @@ check-python: dev-tools develop
 check-generated: dev-tools develop
 	$(BIN)/python .ci/generated.py --sojourn $(BIN)/sojourn --check
 	$(BIN)/python .ci/studies.py --sojourn $(BIN)/sojourn --check
+	$(BIN)/python .ci/gallery.py --check
 
 .PHONY: check-wasm
 check-wasm:
@@ -132,9 +148,29 @@ studies: dev-tools develop ## Run every study and write its README's numbers; ST
 notebooks: dev-tools develop ## Run the notebooks and write their outputs
 	$(BIN)/python .ci/notebooks.py
 
+.PHONY: gallery
+gallery: develop ## Run the studies of docs/gallery.toml and draw the pictures of docs/gallery.md
+	$(BIN)/python .ci/gallery.py --sojourn $(BIN)/sojourn
+
+.PHONY: site
+site: docs-tools ## Build the documentation site into target/site; broken links are errors
+	$(BIN)/python .ci/website.py --out $(TARGET)/site
+
+.PHONY: site-test
+site-test: site site-test-tools ## Open the site in headless Chromium: search, width, requests
+	SOJOURN_SITE=$(abspath $(TARGET))/site $(BIN)/python -m pytest -q -rs tests/python/test_site.py
+
 .PHONY: wheel
 wheel: wheel-tools ## Build the Python wheel into dist/, with full optimisation
-	$(BIN)/maturin build --profile dist --out dist
+	SOJOURN_COMMIT=$$(git rev-parse HEAD 2>/dev/null || true) $(BIN)/maturin build --profile dist --out dist
+
+.PHONY: wheel-test
+wheel-test: wheel dev-tools ## Build the wheel, install it with pip in a clean environment and run it there
+	SOJOURN_WHEEL=$(abspath dist) $(BIN)/python -m pytest -q -rs tests/python/test_wheel.py
+
+.PHONY: container
+container: ## Build the container image sojourn with CONTAINER (podman, buildah or docker)
+	$(CONTAINER) build --tag sojourn --file Containerfile .
 
 .PHONY: develop
 develop: wheel-tools # The Python package, with the command in it.
@@ -144,9 +180,11 @@ develop: wheel-tools # The Python package, with the command in it.
 clean: ## Remove what these targets made: target, .venv, dist, results
 	rm -rf $(TARGET) $(VENV) dist results python/sojourn/_core*.so
 
-.PHONY: wheel-tools dev-tools
+.PHONY: wheel-tools dev-tools docs-tools site-test-tools
 wheel-tools: $(VENV)/wheel-tools
 dev-tools: $(VENV)/dev-tools
+docs-tools: $(VENV)/docs-tools
+site-test-tools: $(VENV)/site-test-tools
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else "Python 3.10 or later is needed; set PYTHON=...")'
@@ -159,4 +197,14 @@ $(VENV)/wheel-tools: $(BIN)/python .ci/wheel-tools.txt
 
 $(VENV)/dev-tools: $(VENV)/wheel-tools .ci/dev-tools.txt
 	$(BIN)/python -m pip install --quiet -r .ci/dev-tools.txt
+	touch $@
+
+# Groups of dependencies need a pip of 2025.
+$(VENV)/docs-tools: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+$(VENV)/site-test-tools: $(VENV)/docs-tools
+	$(BIN)/python -m pip install --quiet --group site-test
 	touch $@

@@ -29,7 +29,7 @@ COLUMNS = "78"
 
 FENCE = re.compile(r"^```(?P<head>[^\n`]*)\n(?P<body>.*?)^```$", re.M | re.S)
 # What examples may call; a block with anything else is for reading.
-RUNNABLE = re.compile(r"\$ (?:sojourn|ls|cat|head) ")
+RUNNABLE = re.compile(r"\$ (?:sojourn|ls|cat|head|python) ")
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,9 @@ def blocks(text: str) -> Iterator[Block]:
 
 def run_command(command: str, directory: Path, sojourn: Path) -> str:
     """What a command prints, on both outputs."""
-    environment = {**os.environ, "PATH": f"{sojourn.parent}{os.pathsep}{os.environ['PATH']}"}
+    # The Python of an example is the one that runs this.
+    path = [str(sojourn.parent), os.path.dirname(sys.executable), os.environ["PATH"]]
+    environment = {**os.environ, "PATH": os.pathsep.join(path)}
     environment.update(NO_COLOR="1", COLUMNS=COLUMNS, LC_ALL="C")
     result = subprocess.run(
         ["bash", "-c", command],

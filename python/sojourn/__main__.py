@@ -20,12 +20,17 @@ def main() -> int:
     return _core.main(sys.argv, _draw)
 
 
-def _draw(results: str | os.PathLike[str], formats: list[str]) -> list[str]:
-    """Draws the figures of a result directory; the command calls it when `--images` is given."""
+def _draw(
+    results: str | os.PathLike[str], formats: list[str], width: float | None = None
+) -> list[str]:
+    """Draws the figures of a result directory, or writes its tables as a spreadsheet; the command calls it when `--images` or `--xlsx` is given."""
     # What draws them takes a while to import, and most commands draw nothing.
-    from sojourn import figures
+    from sojourn import figures, spreadsheet
 
-    return [str(file) for file in figures.draw(results, formats)]
+    if formats == ["xlsx"]:
+        return [str(spreadsheet.write(results))]
+
+    return [str(file) for file in figures.draw(results, formats, width)]
 
 
 if __name__ == "__main__":

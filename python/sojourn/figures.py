@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from sojourn import columns
 from sojourn.errors import BadValueError, MissingLibraryError, ResultsIOError
+from sojourn.files import write_whole
 
 __all__ = ["FORMATS", "VEGA_LITE", "draw", "draw_spec"]
 
@@ -26,8 +29,15 @@ PNG_SCALE = 3.0
 SUFFIX = ".vl.json"
 
 
-def draw(results: str | os.PathLike[str], formats: Iterable[str] = ("svg", "png")) -> list[Path]:
-    """Draws every figure in `results`/figures in each format, beside its specification; returns the files."""
+def draw(
+    results: str | os.PathLike[str],
+    formats: Iterable[str] = ("svg", "png"),
+    width: float | None = None,
+) -> list[Path]:
+    """Draws every figure in `results`/figures in each format, beside its specification; returns the files.
+
+    `width` is that of a column in print, in inches: 3.5 for IEEE, 3.33 for ACM. Text is then set at 8 pt.
+    """
     wanted = check_formats(formats)
     folder = Path(results) / "figures"
     try:
@@ -41,9 +51,11 @@ def draw(results: str | os.PathLike[str], formats: Iterable[str] = ("svg", "png"
     files = []
     for spec in specs:
         text = spec.read_text(encoding="utf-8")
+        if width is not None:
+            text = at_width(text, width)
         for kind in wanted:
             file = spec.with_name(spec.name.removesuffix(SUFFIX) + f".{kind}")
-            _write_whole(file, draw_spec(text, kind))
+            write_whole(file, draw_spec(text, kind), "the figure")
             files.append(file)
     return files
 
@@ -59,6 +71,14 @@ def draw_spec(spec: str, kind: str) -> bytes:
     if kind == "png":
         return bytes(vlc.vegalite_to_png(spec, scale=PNG_SCALE, **offline))
     return bytes(vlc.vegalite_to_pdf(spec, **offline))
+
+
+def at_width(spec: str, width: float) -> str:
+    """One Vega-Lite specification, laid out anew for a width in inches."""
+    fitted = columns.fit(
+        json.loads(spec), width, lambda part: draw_spec(json.dumps(part), "svg").decode()
+    )
+    return json.dumps(fitted)
 
 
 def check_formats(formats: Iterable[str]) -> list[str]:
@@ -85,17 +105,3 @@ def _converter() -> Any:
             "`pip install 'sojourn[figures]'` installs it"
         ) from error
     return vl_convert
-
-
-def _write_whole(file: Path, content: bytes) -> None:
-    """Writes beside the target and renames, so that no reader ever sees half a file."""
-    partial = file.with_name(f".{file.name}.partial")
-    try:
-        partial.write_bytes(content)
-        partial.replace(file)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise ResultsIOError(
-            f"{file}: cannot write the figure: {error.strerror}; free space or choose another directory",
-            file=str(file),
-        ) from error

@@ -326,9 +326,9 @@ def rerun(
     threads: int | None = None,
     progress: Progress = False,
 ) -> Rerun:
-    """Runs the results of a directory again, and compares them with those that are there, bit by bit.
+    """Runs the results of a directory or bundle again, and compares them with those that are there, bit by bit.
 
-    The manifest of the directory holds everything that ran. With `out`, the new results are kept.
+    The manifest holds everything that ran. With `out`, the new results are kept.
     """
     same, runs, files, differing, absent, version = _core.rerun(
         path_of("directory", directory, "the path of a result directory"),

@@ -10,6 +10,11 @@ Sources:
   begins as Above in both; ns-2 divides by its alpha_ 0.01 and multiplies by its beta_ 0.9.
 * Zhou, Yeung and Li, "Nonlinear RED", Computer Networks 2006: p_b = 1.5 max_p x^2 between the
   thresholds, x the way of the average from min_th to max_th; the rest is RED's.
+* Kim and Lee, "Refined Adaptive RED in TCP/IP Networks", SICE-ICASE 2006: every half second max_p is
+  multiplied by 1 - 0.17 (t - avg) / (t - min_th) while avg is below t = min_th + 0.48 (max_th -
+  min_th), and raised by 0.25 max_p (avg - u) / u while avg is above u = min_th + 0.52 (max_th -
+  min_th), within 0.01 to 0.5. The paper was not at hand; M. Tahiliani's patch of ns-2.35 (2012) and
+  his paper on CARED (J. Netw. Comput. Appl. 35, 2012) repeat the rule.
 * ns-3's rules for a packet ("ns"), 3.24 (src/network/utils/red-queue.cc) and today: the average
   counts whole packets of an idle time, and one; none is dropped while fewer than two wait; the
   first packet above min_th is spared; gentle's line keeps the first max_p; wait.
@@ -47,6 +52,7 @@ class Settings:
     wait: bool = False
     quadratic: bool = False
     feng: tuple[float, float] | None = None
+    refined: bool = False
 
 
 class VariantQueue:
@@ -62,6 +68,7 @@ class VariantQueue:
         self._old = False
         self._status = "Above"
         self._idle_since: int | None = 0
+        self._halves = 0
 
     def __len__(self) -> int:
         return len(self._fifo)
@@ -74,6 +81,7 @@ class VariantQueue:
 
     def enqueue(self, packet: Arrival, now_ps: int) -> None:
         idle = self._idle_since
+        self._refine(now_ps)
         self._update(now_ps)
         reason = self._judge_ns() if self._set.ns else self._judge_paper()
         if len(self._fifo) >= self._set.limit:
@@ -108,6 +116,19 @@ class VariantQueue:
             elif self._avg > self._set.max_th and self._status != "Above":
                 self._status = "Above"
                 self._max_p *= beta
+
+    def _refine(self, now_ps: int) -> None:
+        """Whatever half seconds have passed: the average has moved at arrivals only."""
+        halves = 2 * now_ps // PS_PER_S
+        while self._set.refined and self._halves < halves:
+            self._halves += 1
+            span = self._set.max_th - self._set.min_th
+            low, high = self._set.min_th + 0.48 * span, self._set.max_th - 0.48 * span
+            if self._avg < low and self._max_p >= 0.01:
+                way = (low - self._avg) / (low - self._set.min_th)
+                self._max_p *= 1 - 0.17 * way
+            elif self._avg > high and self._max_p <= 0.5:
+                self._max_p += 0.25 * self._max_p * (self._avg - high) / high
 
     def _ceiling(self) -> float:
         return 2 * self._set.max_th if self._set.gentle else self._set.max_th

@@ -10,7 +10,7 @@ import compare
 import oracle_faults
 import red_paper
 import red_variants
-from replay_io import DROPPED, Arrival, Limit, Log, Outcome, arrival
+from replay_io import DROPPED, Arrival, Limit, Log, Outcome, arrival, drive
 from streams import Stream
 
 RATE = 10_000_000
@@ -69,6 +69,19 @@ def test_feng_moves_max_p_once_per_crossing() -> None:
     ]
 
 
+def test_rared_settles_where_the_load_asks_for_a_probability_within_the_target() -> None:
+    """An overload of 5 % needs p = 1 - 1/1.05 whatever max_p was first; max_p makes avg its target."""
+    for first in (0.05, 0.3):
+        settings = red_variants.Settings(refined=True, w_q=0.02, max_p=first, limit=1000)
+        rows = [arrival(i, i * 952_381, 1250) for i in range(60_000)]
+        log = Log(rows)
+        queue = red_variants.VariantQueue(log, RATE, settings, Stream(1))
+        fates = drive(rows, RATE, queue, log)[20_000:]
+        lost = sum(row.verdict == DROPPED for row in fates) / len(fates)
+        assert abs(lost - (1 - 1 / 1.05)) < 0.003, (first, lost)
+        assert 9.0 < queue._avg < 11.0, (first, queue._avg)
+
+
 FAULTS: dict[str, list[tuple[str, str]]] = {
     "feng's factors exchanged": [("alpha, beta = self._set.feng", "beta, alpha = self._set.feng")],
     "feng at every arrival below": [(' and self._status != "Below"', "")],
@@ -93,21 +106,29 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
     "drops while one waits": [(" or len(self._fifo) <= 1", "")],
     "idle time without the one": [("keep ** (idle + 1)", "keep**idle")],
     "gentle by the present max_p": [("start = self._set.max_p", "start = self._max_p")],
+    "rared with the range of ared": [
+        ("0.48 * span, self._set.max_th - 0.48", "0.4 * span, self._set.max_th - 0.4")
+    ],
+    "rared by the distance from max_th": [
+        ("0.25 * self._max_p * (self._avg - high) / high", "0.25 * self._max_p * (self._avg - high) / 15")
+    ],
+    "rared shrinks by a fifth": [("0.17 * way", "0.2 * way")],
     "limit one lower": [(">= self._set.limit", ">= self._set.limit - 1")],
 }
 
 
 def variants(module: types.ModuleType, rows: list[Arrival], rate: int) -> list[Outcome]:
-    """Four settings one after the other, so that one list of fates covers them all."""
+    """Five settings one after the other, so that one list of fates covers them all."""
     feng = module.Settings(feng=(3.0, 2.0), w_q=0.02, max_p=0.1, gentle=True, limit=40)
     curve = module.Settings(quadratic=True, w_q=0.02, max_p=0.2, limit=40)
     ns = module.Settings(ns=True, w_q=0.05, gentle=True, wait=True, max_p=0.1, limit=25)
+    refined = module.Settings(refined=True, w_q=0.05, max_p=0.1, gentle=True, limit=40)
     # A queue that is measured as it is, so that the least lengths matter.
     short = module.Settings(
         ns=True, w_q=1.0, min_th=1, max_th=3, gentle=True, feng=(3.0, 2.0), limit=25
     )
     fates: list[Outcome] = []
-    for settings in (feng, curve, ns, short):
+    for settings in (feng, curve, ns, refined, short):
         for row in module.run(rows, rate, settings):
             packet = Arrival(len(fates), row.arrival.time_ps, row.arrival.size, row.arrival.flow, 0)
             fates.append(Outcome(packet, row.verdict, row.reason, row.departure_ps))

@@ -275,7 +275,7 @@ def test_a_rerun_in_python_is_that_of_the_command(tmp_path: Path) -> None:
     again = sojourn.rerun(out)
     assert (again.same, again.runs, again.differing, again.absent) == (True, 2, [], 0)
     said = succeed(wheel("rerun", "out"), tmp_path)
-    assert said == f"2 runs, {again.files} files: the same bits as in out\n"
+    assert said == f"same bits: {again.files} of {again.files} tables (2 runs, as in out)\n"
     altered = out / "flows" / "p000-r01.parquet"
     altered.write_bytes(altered.read_bytes()[:-9])
     again = sojourn.rerun(out, out=tmp_path / "again")

@@ -52,6 +52,7 @@ commands! {
     init::InitArgs as Init,
     report::ReportArgs as Report,
     rerun::RerunArgs as Rerun,
+    bundle::BundleArgs as Bundle,
     ["Look up"]
     list::ListArgs as List,
     show::ShowArgs as Show,

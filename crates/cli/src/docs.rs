@@ -83,9 +83,29 @@ fn kind_word(entry: &CatalogueEntry) -> &'static str {
 fn with_figure(entry: &CatalogueEntry) -> String {
     let caption = expectation(entry).caption;
     format!(
-        "{}\n\n![{}](../../images/queues/{}.svg)\n\n*{caption}*",
-        entry.about, entry.title, entry.name
+        "{}\n\n![{}](../../images/queues/{}.svg)\n\n*{caption}*{}",
+        entry.about,
+        entry.title,
+        entry.name,
+        diagram_markdown(entry)
     )
+}
+
+/// The section with the diagram of the algorithm; nothing for a discipline without one.
+fn diagram_markdown(entry: &CatalogueEntry) -> String {
+    match sojourn_report::algorithm(entry.name) {
+        Some(_) => format!(
+            "\n\n## Algorithm\n\n![The algorithm of {}](../../{})",
+            entry.title,
+            diagram_file(entry.name)
+        ),
+        None => String::new(),
+    }
+}
+
+/// The file of the diagram of an algorithm, in `docs`.
+fn diagram_file(name: &str) -> String {
+    format!("images/queues/{name}-algorithm.svg")
 }
 
 /// The figures of the pages: file in `docs`, and SVG.
@@ -100,6 +120,8 @@ pub(crate) fn figures() -> Result<Vec<(String, String)>, LabError> {
     };
     let pages: Result<Vec<_>, LabError> = registry::catalogue().iter().map(figure).collect();
     let mut figures = pages?;
+    let diagram = |name| Some((diagram_file(name), sojourn_report::algorithm(name)?));
+    figures.extend(sojourn_report::algorithms().filter_map(diagram));
     figures.extend(flows::figures()?);
     figures.extend(trajectories::figures()?);
     Ok(figures)

@@ -107,6 +107,11 @@ pub(crate) fn say(text: &str) {
     }
 }
 
+/// Says on standard error what the reader should know before the rest.
+pub(crate) fn warn(text: &str) {
+    anstream::eprintln!("{WARNING}warning:{WARNING:#} {}", printable(text));
+}
+
 /// Says on standard error what went wrong.
 pub(crate) fn complain(text: &str) {
     speak(ERROR, text);

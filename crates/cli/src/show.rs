@@ -87,27 +87,12 @@ fn dialects(text: Text, comparison: &Comparison) -> Text {
 /// Notes below the answer of a study, at most.
 const NOTES: usize = 3;
 
-/// Where the results of a study are.
-pub(crate) struct Place<'a> {
-    /// The tables that the study asks for, in its order.
-    pub(crate) declared: Vec<&'a str>,
-    /// The result directory.
-    pub(crate) dir: &'a Path,
-}
-
-impl Place<'_> {
-    /// The table that answers the study's question: the first that it asks for.
-    fn answer<'t>(&self, tables: &'t [Table]) -> Option<&'t Table> {
-        let declared = self.declared.iter();
-        let mut found = declared.filter_map(|id| tables.iter().find(|table| table.id == *id));
-        found.next().or(tables.first())
-    }
-}
-
-/// The first table of a study and the first notes, and where the rest is.
-pub(crate) fn answer(comparison: &Comparison, place: &Place<'_>) -> Text {
+/// The question of a study, the table that answers it and the first notes, and where the rest is.
+pub(crate) fn answer(comparison: &Comparison, dir: &Path) -> Text {
     let mut text = Text::default();
-    if let Some(table) = place.answer(&comparison.tables) {
+    let is_answer = |table: &&Table| comparison.answer.as_ref() == Some(&table.id);
+    let answer = comparison.tables.iter().find(is_answer);
+    if let Some(table) = answer.or(comparison.tables.first()) {
         text = text.titled(&fitted(table));
     }
     text = dialects(text, comparison);
@@ -120,7 +105,7 @@ pub(crate) fn answer(comparison: &Comparison, place: &Place<'_>) -> Text {
     if terminal::is_quiet() {
         return text;
     }
-    text = text.plain(&place_of(place.dir));
+    text = text.plain(&place_of(dir));
     let more = |count: usize, what: &str| match count {
         0 => None,
         1 => Some(format!("1 more {what}")),

@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
 use sojourn_scenario::schema::study_sections;
+use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::lookup::{Family, Item, family, find};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,8 @@ mod _core {
     use super::traces::trace_analyse;
     #[pymodule_export]
     use super::{
-        check, listing, main, nearest, read_toml, resolve, schema, set_values, show, to_toml,
+        check, listing, main, nearest, read_toml, resolve, schema, set_values, sheets, show,
+        to_toml,
     };
 
     use pyo3::prelude::*;
@@ -57,18 +59,34 @@ mod _core {
 }
 
 /// Runs the command `sojourn` with these arguments, the program's name first, and returns its exit status.
-/// `images(directory, formats)` draws the figures of a result directory and returns the files.
+/// `images(directory, formats, width)` draws the figures of a result directory and returns the files.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>, images: Py<PyAny>) -> u8 {
-    let draw = |directory: &Path, formats: &[&str]| {
+    let draw = |directory: &Path, formats: &[&str], width: Option<f64>| {
         Python::attach(|py| {
-            let drawn = images.call1(py, (directory, formats.to_vec()));
+            let drawn = images.call1(py, (directory, formats.to_vec(), width));
             drawn
                 .and_then(|files| files.extract::<Vec<PathBuf>>(py))
                 .map_err(|error| error.value(py).to_string())
         })
     };
     py.detach(|| sojourn_cli::main_with_images(arguments, &draw))
+}
+
+/// The tables of the report of a result directory as the sheets of a spreadsheet, in JSON.
+#[pyfunction]
+fn sheets(py: Python<'_>, directory: PathBuf) -> PyResult<String> {
+    let summary = sojourn_report::load(&directory).map_err(|error| {
+        let error = LabError::new(LabErrorKind::Io, error.to_string());
+        errors::lab(py, &error)
+    })?;
+    let sheets = json!({
+        "title": summary.title,
+        "version": summary.version,
+        "command": summary.command,
+        "sheets": sojourn_report::sheets(&summary),
+    });
+    Ok(sheets.to_string())
 }
 
 /// The scenario with the values at these paths replaced, all as JSON. The result is a scenario that can be read.

@@ -16,6 +16,7 @@ use sojourn_scenario::model::Scenario;
 use sojourn_scenario::reader::Reading;
 use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::bundle::open;
 use sojourn_study::named::find;
 use sojourn_study::rerun::rerun as run_again;
 use sojourn_study::study::{Options, Progress, Study, execute};
@@ -225,7 +226,7 @@ pub(crate) fn study(
 /// that differ, how many runs there was nothing to compare with, and the version that wrote them if it is another.
 type Rerun = (bool, u64, u64, Vec<PathBuf>, u64, Option<String>);
 
-/// Runs the results of a directory again.
+/// Runs the results of a directory or bundle again.
 #[pyfunction]
 #[pyo3(signature = (directory, *, out, threads, progress))]
 pub(crate) fn rerun(
@@ -245,7 +246,10 @@ pub(crate) fn rerun(
             ..Options::default()
         };
         let runner = |scenario: &Resolved, number| run_unless(scenario, number, &control.cancel);
-        run_again(&directory, runner, out.as_deref(), options)
+        let opened = open(&directory)?;
+        let mut again = run_again(opened.dir(), runner, out.as_deref(), options)?;
+        again.named(opened.dir(), &directory);
+        Ok(again)
     })?;
     Ok((
         again.is_same(),

@@ -57,6 +57,7 @@ const ELSEWHERE: &[(&[&str], &[&str])] = &[
     (&["weight"], &["weights"]),
     (&["ared", "adaptmaxp"], &["adaptive"]),
     (&["fengadaptive"], &["feng"]),
+    (&["refinedadaptive", "rared", "reared"], &["refined"]),
     (&["nlred"], &["nonlinear"]),
     (&["usehardrop", "useharddrop"], &["harddrop"]),
     (&["linkbandwidth"], &["bandwidth"]),

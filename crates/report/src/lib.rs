@@ -8,6 +8,8 @@
 //!   inline, from which `vl-convert` draws SVG, PNG and PDF;
 //! - `tables/<id>.csv` and `tables/<id>.md`, each table with full precision and as it is read.
 //!
+//! [`write_latex`] writes the same tables for a paper, and [`sheets`] lays them out for a spreadsheet.
+//!
 //! The same summary always gives the same bytes. Each file is written under a temporary name and renamed.
 //!
 //! # `summary.json`, schema version 1
@@ -18,10 +20,13 @@
 //! ```text
 //! schema_version  1
 //! title           text
+//! question?       text
+//! answer?         {table?: id, figure?: id}
 //! subtitle?       text
 //! command         the command that repeats the runs
 //! version         version of Sojourn that wrote the results
 //! abstract?       [Markdown, one per paragraph]
+//! topologies?     [Topology]
 //! settings?       [{group, rows: [[key, value with unit], ...]}]
 //! algorithms?     [{name, label, dialect, release?, params?: [{name, value, default: bool, source?}]}]
 //! notes?          [{rule, severity: "warning" | "info", text: Markdown, help?: Markdown}]
@@ -38,6 +43,14 @@
 //! Cell            null | text | number
 //!                 | {value, half_width?, n?, digits?, note?, deterministic?: bool, equal?: bool}
 //!
+//! Topology        {title, form: "row" | "graph",
+//!                  nodes: [{name: Texts, kind: "host" | "router" | "gap", count?: Texts, member_of?: [flow]}],
+//!                  links: [{from: node, to: node, forward: Way, reverse: Way}],
+//!                  flows?: [{label: Texts, count?: Texts, kind: Texts, route?: text, legs: [{link, back?: bool}]}],
+//!                  notes?: [text]}
+//! Way             {rate: Texts, delay: Texts, queue?: Texts, measured?: bool}
+//! Texts           [text], the values of all points
+//!
 //! Figure          {id, title, caption?: Markdown, kind, x: Axis, y: Axis,
 //!                  series?: {field, title?, order?: [label]}, facet?: {field, title?},
 //!                  rows: [{field: text | number | null, ..., published?: bool}],
@@ -46,7 +59,9 @@
 //! Axis            {field, title, unit?, scale?: "linear" | "log" | "category" | "time", order?: [label]}
 //! ```
 //!
+//! - The page opens with the question and with what answers it: the table and the figure that `answer` names, or the first of each.
 //! - An `id` names files and anchors: lower-case letters, digits, `-`, `_`; unique among tables, and among figures.
+//! - Nodes, links and flows of a topology are named by their index.
 //! - A field is a letter followed by letters, digits and underscores, and is in at least one row.
 //! - A cell with a `half_width` prints two significant digits of it, and the value to the same place: `12.35 ± 0.42`.
 //!   `digits` (after the point) overrides that. With `n` below 2, `deterministic` or `equal` (every replication has this
@@ -64,32 +79,41 @@
 //! - Figures that are `folded` and follow each other lie in one fold of the page, closed at first.
 //! - `thinned` says how a long series was thinned and how many intervals are cut; it is printed under the caption.
 
+mod algorithm;
 mod error;
 mod figure;
 mod grid;
 mod html;
 mod kind;
+mod latex;
 mod load;
 mod markdown;
 mod number;
 mod palette;
+mod paper;
 mod picture;
 mod plain;
 mod render;
+mod sheets;
 mod summary;
 mod table;
+pub mod topology;
 
+pub use algorithm::{algorithm, algorithms};
 pub use error::ReportError;
 pub use figure::{vega_lite, vega_lite_with};
 pub use grid::{Grid, GridColumn, wrapped};
 pub use kind::Kind;
+pub use latex::{Latex, latex};
 pub use load::{ID_RULE, SUMMARY_FILE, is_id, load};
 pub use palette::{Palette, Theme};
+pub use paper::{LATEX_FOLDER, NUMBERS_FILE, SPREADSHEET_FILE, WrittenLatex, write_latex};
 pub use picture::{Drawn, Panel, Picture, svg};
 pub use plain::{csv_cell, shell_word};
 pub use render::{Rendered, render};
+pub use sheets::{Sheet, SheetCell, sheets};
 pub use summary::{
-    Algorithm, Align, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Note, Param,
-    Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Summary, Table, Text,
+    Algorithm, Align, Answer, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Note,
+    Param, Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Summary, Table, Text,
 };
 pub use table::{MINUS, csv_table, markdown_table, text_table, text_table_within};

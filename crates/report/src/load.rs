@@ -131,6 +131,15 @@ fn slip(problem: &str) -> Option<&str> {
 }
 
 fn check(summary: &Summary) -> Result<(), Misfit> {
+    for (topology, index) in summary.topologies.iter().zip(0..) {
+        if let Some(key) = topology.astray() {
+            return Err(Misfit::new(
+                format!("topologies[{index}].{key}"),
+                "nothing has this index",
+                "nodes, links and flows are counted from 0",
+            ));
+        }
+    }
     let mut table_ids = BTreeSet::new();
     let mut figure_ids = BTreeSet::new();
     for (index, block) in summary.blocks.iter().enumerate() {
@@ -157,7 +166,25 @@ fn check(summary: &Summary) -> Result<(), Misfit> {
             }
         }
     }
-    Ok(())
+    let answer = summary.answer.as_ref();
+    check_answer("table", answer.and_then(|a| a.table.as_deref()), &table_ids)?;
+    check_answer(
+        "figure",
+        answer.and_then(|a| a.figure.as_deref()),
+        &figure_ids,
+    )
+}
+
+/// What answers the question is in the report.
+fn check_answer(what: &str, id: Option<&str>, ids: &BTreeSet<&str>) -> Result<(), Misfit> {
+    match id.filter(|id| !ids.contains(id)) {
+        None => Ok(()),
+        Some(id) => Err(Misfit::new(
+            format!("answer.{what}"),
+            format!("there is no {what} `{id}`"),
+            did_you_mean(nearest(id, ids.iter().copied())),
+        )),
+    }
 }
 
 /// What an id may be.

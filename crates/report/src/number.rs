@@ -162,6 +162,14 @@ fn without_zeros(text: &str) -> &str {
     }
 }
 
+/// Whether a text is a number in digits, without an exponent.
+pub(crate) fn is_decimal(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
+    let all = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    all(whole) && all(decimals)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -35,7 +35,7 @@ pub fn render(dir: &Path) -> Result<Rendered, ReportError> {
         for (theme, suffix) in [(Theme::Light, "vl.json"), (Theme::Dark, "dark.vl.json")] {
             let path = dir.join("figures").join(format!("{}.{suffix}", figure.id));
             let spec = vega_lite_with(figure, &palette, theme);
-            write_whole(&path, &format!("{spec:#}\n"))?;
+            write_whole(&path, format!("{spec:#}\n"))?;
             figures.push(path);
         }
     }
@@ -48,7 +48,7 @@ pub fn render(dir: &Path) -> Result<Rendered, ReportError> {
         }
     }
     let report = dir.join("report.html");
-    write_whole(&report, &html::page(&summary, &palette))?;
+    write_whole(&report, html::page(&summary, &palette))?;
     Ok(Rendered {
         report,
         figures,
@@ -58,7 +58,7 @@ pub fn render(dir: &Path) -> Result<Rendered, ReportError> {
 
 /// Writes beside the target and renames, so that no reader ever sees half a file. The name is that of what `sojourn-results`
 /// writes, which removes what a process left that was killed.
-fn write_whole(path: &Path, text: &str) -> Result<(), ReportError> {
+pub(crate) fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), ReportError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let partial = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
     let written = path

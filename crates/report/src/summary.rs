@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::kind::Kind;
+use crate::topology::Topology;
 
 /// The version of `summary.json` that this crate reads.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -20,6 +21,12 @@ pub struct Summary {
     pub schema_version: u64,
     /// Title of the report, plain text.
     pub title: String,
+    /// The question that the report answers, plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// What answers it; without, the first table and the first figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
     /// Second line of the title, plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtitle: Option<String>,
@@ -30,6 +37,9 @@ pub struct Summary {
     /// What was asked and found: Markdown, one entry per paragraph.
     #[serde(rename = "abstract", default)]
     pub paragraphs: Vec<String>,
+    /// What the networks look like, one per shape.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topologies: Vec<Topology>,
     /// The scenario, in named groups of key and value.
     #[serde(default)]
     pub settings: Vec<SettingGroup>,
@@ -52,6 +62,30 @@ impl Summary {
         })
     }
 
+    /// The table that answers the question: the one that is named, or the first.
+    pub fn answer_table(&self) -> Option<&Table> {
+        let named = self
+            .answer
+            .as_ref()
+            .and_then(|answer| answer.table.as_ref());
+        match named {
+            Some(id) => self.tables().find(|table| table.id == *id),
+            None => self.tables().next(),
+        }
+    }
+
+    /// The figure that answers the question: the one that is named, or the first that is not folded.
+    pub fn answer_figure(&self) -> Option<&Figure> {
+        let named = self
+            .answer
+            .as_ref()
+            .and_then(|answer| answer.figure.as_ref());
+        match named {
+            Some(id) => self.figures().find(|figure| figure.id == *id),
+            None => self.figures().find(|figure| !figure.folded),
+        }
+    }
+
     /// The figures of the body, in order.
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.blocks.iter().filter_map(|block| match block {
@@ -59,6 +93,18 @@ impl Summary {
             _ => None,
         })
     }
+}
+
+/// The table and the figure that a report opens with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// Id of the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// Id of the figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
 }
 
 /// Settings that belong together.

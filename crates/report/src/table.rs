@@ -149,7 +149,7 @@ fn apart(table: &Table) -> Option<(Vec<usize>, Vec<usize>)> {
 }
 
 /// How many columns from the left name the rows: those with nothing but words.
-fn names(table: &Table) -> usize {
+pub(crate) fn names(table: &Table) -> usize {
     let is_name = |index: &usize| {
         let mut cells = table.rows.iter().filter_map(|row| row.get(*index));
         cells.all(|cell| matches!(cell, Cell::Text(_)))

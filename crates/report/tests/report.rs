@@ -171,38 +171,43 @@ fn the_page_loads_nothing_and_is_small_enough_to_send() {
     assert!(html.len() < 1_500_000, "{} bytes", html.len());
 }
 
+/// The sample with a text wherever a summary has one.
+fn said_everywhere(text: &str) -> Value {
+    let mut summary = sample();
+    for key in ["title", "question", "subtitle", "command", "version"] {
+        summary[key] = json!(text);
+    }
+    summary["abstract"] = json!([text]);
+    summary["settings"] = json!([{"group": text, "rows": [[text, text]]}]);
+    summary["algorithms"] = json!([{
+        "name": text, "label": text, "dialect": text, "release": text,
+        "params": [{"name": text, "value": text, "default": false, "source": text}]
+    }]);
+    summary["notes"] = json!([{"rule": text, "severity": "warning", "text": text, "help": text}]);
+    let blocks = summary["blocks"].as_array_mut().unwrap();
+    blocks.push(json!({"type": "heading", "text": text, "level": 2}));
+    blocks.push(json!({"type": "text", "markdown": text}));
+    blocks.push(json!({
+        "type": "table", "id": "added", "title": text, "caption": text,
+        "columns": [{"key": text, "title": text, "unit": text}],
+        "rows": [[text], [{"value": 1.0, "note": text}]], "footnotes": [text]
+    }));
+    blocks.push(json!({
+        "type": "figure", "id": "added", "title": text, "caption": text, "kind": "bars",
+        "x": {"field": "x", "title": text, "unit": text, "scale": "category"},
+        "y": {"field": "y", "title": text},
+        "series": {"field": "s", "title": text}, "facet": {"field": "f", "title": text},
+        "rows": [{"x": text, "y": 1, "s": text, "f": text}],
+        "reference": [{"label": text, "y": 1.0}], "thinned": text
+    }));
+    summary
+}
+
 #[test]
 fn nothing_in_a_summary_becomes_markup_or_script() {
     let evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
-    let plain = rendered(&sample());
-    let mut summary = sample();
-    for key in ["title", "subtitle", "command", "version"] {
-        summary[key] = json!(evil);
-    }
-    summary["abstract"] = json!([evil]);
-    summary["settings"] = json!([{"group": evil, "rows": [[evil, evil]]}]);
-    summary["algorithms"] = json!([{
-        "name": evil, "label": evil, "dialect": evil, "release": evil,
-        "params": [{"name": evil, "value": evil, "default": false, "source": evil}]
-    }]);
-    summary["notes"] = json!([{"rule": evil, "severity": "warning", "text": evil, "help": evil}]);
-    let blocks = summary["blocks"].as_array_mut().unwrap();
-    blocks.push(json!({"type": "heading", "text": evil, "level": 2}));
-    blocks.push(json!({"type": "text", "markdown": evil}));
-    blocks.push(json!({
-        "type": "table", "id": "evil", "title": evil, "caption": evil,
-        "columns": [{"key": evil, "title": evil, "unit": evil}],
-        "rows": [[evil], [{"value": 1.0, "note": evil}]], "footnotes": [evil]
-    }));
-    blocks.push(json!({
-        "type": "figure", "id": "evil", "title": evil, "caption": evil, "kind": "bars",
-        "x": {"field": "x", "title": evil, "unit": evil, "scale": "category"},
-        "y": {"field": "y", "title": evil},
-        "series": {"field": "s", "title": evil}, "facet": {"field": "f", "title": evil},
-        "rows": [{"x": evil, "y": 1, "s": evil, "f": evil}],
-        "reference": [{"label": evil, "y": 1.0}], "thinned": evil
-    }));
-    let html = rendered(&summary);
+    let plain = rendered(&said_everywhere("harmless"));
+    let html = rendered(&said_everywhere(evil));
     for tag in ["<script", "</script", "<img", "onerror=alert(2)>\"'"] {
         assert_eq!(
             html.matches(tag).count(),
@@ -255,8 +260,32 @@ fn what_the_reader_must_know_stands_by_the_figure() {
         "2 of 202 values are at or below zero and have no place on the logarithmic axis."
     ));
     assert!(html.contains("Hollow: published values. Filled: reproduced here."));
-    assert!(html.contains("<code>unequal-buffers</code>"));
+    assert!(html.contains("unequal-buffers"));
     assert!(html.contains("<strong>50 packets</strong>"));
+}
+
+#[test]
+fn the_page_opens_with_the_question_and_what_answers_it() {
+    let mut summary = sample();
+    let last = |summary: &Value, kind: &str| {
+        let blocks = summary["blocks"].as_array().unwrap().iter();
+        let found = blocks.filter(|block| block["type"] == kind).next_back();
+        found.unwrap()["id"].as_str().unwrap().to_owned()
+    };
+    let (table, figure) = (last(&summary, "table"), last(&summary, "figure"));
+    summary["question"] = json!("Which queue is best?");
+    summary["answer"] = json!({ "table": table, "figure": figure });
+    let html = rendered(&summary);
+    let opening = html.split("<details class=\"part\"").next().unwrap();
+    assert!(opening.contains("<h1>Which queue is best?</h1>"));
+    assert!(opening.contains(&format!("id=\"table-{table}\"")));
+    assert!(opening.contains(&format!("id=\"figure-{figure}\"")));
+    assert!(opening.contains("Keep in mind"));
+    // Nothing is there twice, and what is in the parts is folded.
+    for id in [format!("table-{table}"), format!("figure-{figure}")] {
+        assert_eq!(html.matches(&format!("id=\"{id}\"")).count(), 1);
+    }
+    assert_eq!(opening.matches("<table class=\"sortable").count(), 1);
 }
 
 #[test]
@@ -373,7 +402,7 @@ fn set(pointer: &'static str, value: Value) -> impl FnOnce(&mut Value) {
 
 #[test]
 fn errors_name_the_key_what_was_found_what_is_allowed_and_the_remedy() {
-    let cases: [(String, &str); 16] = [
+    let cases: [(String, &str); 17] = [
         (
             message(|s| s["blocks"][2]["tilte"] = json!("x")),
             "blocks[2].tilte: unknown field `tilte`, expected one of `id`, `title`, `caption`, `kind`, `x`, `y`, `series`, \
@@ -384,6 +413,10 @@ fn errors_name_the_key_what_was_found_what_is_allowed_and_the_remedy() {
                 s.as_object_mut().unwrap().remove("title");
             }),
             "top level: missing field `title`",
+        ),
+        (
+            message(|s| s["answer"] = json!({ "table": "mian" })),
+            "answer.table: there is no table `mian`\n  help: did you mean `main`?",
         ),
         (
             message(set("/schema_version", json!(2))),

@@ -14,7 +14,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use sojourn_report::Note;
+use sojourn_report::{LATEX_FOLDER, Note, SPREADSHEET_FILE};
 
 use super::checksum::ALTERED;
 use super::columns::{Kind, OptionalTables, batch, read_run, read_series, run_id, schema};
@@ -32,9 +32,19 @@ use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 pub const TIMING_FILE: &str = "timing.json";
 
 /// What Sojourn writes into a result directory, beside the folders of [`Kind`]: `--fresh` removes these and nothing else.
-const FILES: [&str; 4] = [MANIFEST_FILE, TIMING_FILE, "summary.json", "report.html"];
+const FILES: [&str; 6] = [
+    MANIFEST_FILE,
+    TIMING_FILE,
+    "summary.json",
+    "report.html",
+    SPREADSHEET_FILE,
+    SOURCE_FILE,
+];
 /// Folders of runs come first.
-const FOLDERS: [&str; 3] = [CHECKSUM_FOLDER, "figures", "tables"];
+const FOLDERS: [&str; 4] = [CHECKSUM_FOLDER, "figures", "tables", LATEX_FOLDER];
+
+/// The study or scenario file that was run, as it was written.
+pub const SOURCE_FILE: &str = "source.toml";
 
 /// Key of the schema version in the metadata of Parquet files.
 const VERSION_KEY: &str = "sojourn.schema_version";
@@ -251,7 +261,11 @@ impl ResultDir {
         self.state(point, replication) == RunState::Whole
     }
 
-    fn record(&self, point: u64, replication: u64) -> std::result::Result<Option<Record>, Damage> {
+    pub(super) fn record(
+        &self,
+        point: u64,
+        replication: u64,
+    ) -> std::result::Result<Option<Record>, Damage> {
         match self.identities.get(&point) {
             Some(of) => Record::read(&self.path, point, replication, of),
             None => Ok(None),

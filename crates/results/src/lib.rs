@@ -7,6 +7,7 @@
 //! flows/   p003-r07.parquet one row per flow
 //! queues/  p003-r07.parquet one row per observed queue
 //! series/  p003-r07.parquet one row per sample of a recorded time series; absent where nothing is recorded
+//! source.toml               the file that was run, as it was written, with what the command set
 //! summary.json              tables and figures, from the above
 //! timing.json               wall time, host and date; outside every comparison
 //! ```
@@ -26,6 +27,7 @@ pub mod manifest;
 pub mod metrics;
 pub mod outcome;
 pub mod record;
+mod recorded;
 pub mod size_statistics;
 pub mod specs;
 pub mod stats;

@@ -15,7 +15,7 @@ use sojourn_scenario::resolved::Resolved;
 use sojourn_units::Bytes;
 
 use super::checksum::{ALTERED, checksum};
-use crate::specs::{FigureSpec, Published, TableSpec};
+use crate::specs::{AnswerSpec, FigureSpec, Published, TableSpec};
 
 /// Revision of the form of result directories: of the manifest, and of names and meanings of columns.
 pub const SCHEMA_VERSION: u64 = 2;
@@ -35,6 +35,12 @@ pub struct Manifest {
     pub name: String,
     /// Heading of the report.
     pub title: String,
+    /// The question that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// What answers the question, as far as the study says.
+    #[serde(default, skip_serializing_if = "AnswerSpec::is_open")]
+    pub answer: AnswerSpec,
     /// What it is for, in Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,

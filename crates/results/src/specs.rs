@@ -75,6 +75,28 @@ macro_rules! by_word {
 by_word!(FigureKind, Points);
 by_word!(AxisScale, Linear);
 
+/// What a study says answers its question.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerSpec {
+    /// The experiment whose first table and figure it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
+    /// Id of the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// Id of the figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
+}
+
+impl AnswerSpec {
+    /// Whether the study leaves the choice to the report.
+    pub fn is_open(&self) -> bool {
+        *self == AnswerSpec::default()
+    }
+}
+
 /// A table that a study asks for.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

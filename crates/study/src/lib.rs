@@ -1,6 +1,7 @@
 //! Studies: scenarios with factors, carried out, audited, summarized, and compared with what was published.
 
 pub mod auditor;
+pub mod bundle;
 pub mod expect;
 mod factors;
 mod figure;

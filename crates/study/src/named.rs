@@ -1,7 +1,7 @@
 //! Studies by name: those in `./studies`, and those that Sojourn brings along.
 
 use crate::study::Study;
-use sojourn_scenario::document::{Document, refuse_results};
+use sojourn_scenario::document::{Document, read_text, refuse_results};
 use sojourn_scenario::{LabError, LabErrorKind};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -55,6 +55,15 @@ pub struct Found {
 }
 
 impl Found {
+    /// The file as it is written, before settings are replaced; `None` if it cannot be read any more.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match self.built_in {
+            Some(built_in) => built_in.file(FILE).map(str::to_owned),
+            None => read_text(Path::new(self.document.file())).ok(),
+        }
+    }
+
     /// The study of the document.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use sojourn_results::record::file_name;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::resolved::Resolved;
 
+use crate::bundle::is_bundle_without_results;
 use crate::study::{Options, Study, execute_points};
 
 /// What came of results that were made again.
@@ -25,6 +26,8 @@ pub struct Rerun {
     pub differing: Vec<PathBuf>,
     /// Runs that the directory does not have, so that there is nothing to compare with.
     pub absent: u64,
+    /// The first file that differs is not there.
+    pub missing: bool,
     /// The version that wrote the directory, if it is another one than this.
     pub version: Option<String>,
 }
@@ -33,6 +36,15 @@ impl Rerun {
     /// Whether there was something to compare, and all of it is the same.
     pub fn is_same(&self) -> bool {
         self.runs > 0 && self.differing.is_empty()
+    }
+
+    /// Calls the files by the name that was given for the directory `dir`, which may be an unpacked one.
+    pub fn named(&mut self, dir: &Path, given: &Path) {
+        for file in &mut self.differing {
+            if let Ok(inner) = file.strip_prefix(dir) {
+                *file = given.join(inner);
+            }
+        }
     }
 
     /// What came of it, a line each.
@@ -44,21 +56,22 @@ impl Rerun {
         };
         let mut lines = Vec::new();
         if let Some(first) = self.differing.first() {
-            let what = match first.exists() {
-                true => "other bits",
-                false => "missing",
+            let what = match self.missing {
+                true => "missing",
+                false => "other bits",
             };
             lines.push(format!(
                 "{}: {what}; {} of {} differ, this is the first",
                 first.display(),
                 self.differing.len(),
-                count(self.files, "file")
+                count(self.files, "table")
             ));
         } else if self.runs > 0 {
             lines.push(format!(
-                "{}, {}: the same bits as in {dir}",
-                count(self.runs, "run"),
-                count(self.files, "file")
+                "same bits: {} of {} ({}, as in {dir})",
+                self.files,
+                count(self.files, "table"),
+                count(self.runs, "run")
             ));
         }
         if self.absent > 0 {
@@ -71,13 +84,20 @@ impl Rerun {
                 count(self.absent, "run")
             ));
         }
-        if let Some(version) = &self.version {
-            lines.push(format!(
-                "{dir} was written by Sojourn {version}, this is {VERSION}; results can differ between versions"
-            ));
-        }
         lines
     }
+}
+
+/// What to know before the results of a directory are made again: that another version of Sojourn made them.
+///
+/// # Errors
+/// As [`rerun`].
+pub fn other_version(dir: &Path) -> Result<Option<String>> {
+    let theirs = ResultDir::open(dir)?.manifest().sojourn.clone();
+    let warning = format!(
+        "these results were made with Sojourn {theirs}, this is Sojourn {VERSION}: the bits can differ"
+    );
+    Ok((theirs != VERSION).then_some(warning))
 }
 
 /// Runs the results of a directory again with `runner`, and compares the files of every run with those that are there. With
@@ -95,6 +115,7 @@ where
     let study = Study::of_manifest(before.manifest())?;
     let comparison = Comparison {
         before: &before,
+        by_checksum: is_bundle_without_results(dir),
         found: Mutex::default(),
     };
     let compared = |number: u64, scenario: &Resolved, replication: u64| {
@@ -149,6 +170,8 @@ fn refuse_same(dir: &Path, out: Option<&Path>) -> Result<()> {
 
 struct Comparison<'a> {
     before: &'a ResultDir,
+    /// The directory has no files of runs, so that their checksums stand for them.
+    by_checksum: bool,
     found: Mutex<Found>,
 }
 
@@ -174,7 +197,10 @@ impl Comparison<'_> {
             return Ok(());
         }
         let there = |kind: &Kind| self.before.file(*kind, point, replication).exists();
-        let mut left: Vec<Kind> = Kind::ALL.into_iter().filter(there).collect();
+        let mut left: Vec<Kind> = match self.by_checksum {
+            true => self.before.recorded(point, replication),
+            false => Kind::ALL.into_iter().filter(there).collect(),
+        };
         let mut compared = 0;
         let mut differing = Vec::new();
         for file in files {
@@ -187,8 +213,14 @@ impl Comparison<'_> {
             };
             left.retain(|other| *other != kind);
             compared += 1;
-            let path = self.before.file(kind, point, replication);
-            if std::fs::read(&path).ok().is_none_or(|old| old != bytes) {
+            let same = match self.by_checksum {
+                true => self.before.was(kind, point, replication, &bytes),
+                false => {
+                    let old = std::fs::read(self.before.file(kind, point, replication));
+                    old.is_ok_and(|old| old == bytes)
+                }
+            };
+            if !same {
                 differing.push(kind);
             }
         }
@@ -218,10 +250,12 @@ impl Comparison<'_> {
             self.before.file(Kind::ALL[place], point, replication)
         };
         let theirs = &self.before.manifest().sojourn;
+        let differing: Vec<PathBuf> = found.differing.iter().map(path).collect();
         Rerun {
             runs: found.runs,
             files: found.files,
-            differing: found.differing.iter().map(path).collect(),
+            missing: !self.by_checksum && differing.first().is_some_and(|first| !first.exists()),
+            differing,
             absent: found.absent,
             version: (theirs != VERSION).then(|| theirs.clone()),
         }
@@ -232,37 +266,39 @@ impl Comparison<'_> {
 mod tests {
     use super::*;
 
-    fn again(differing: &[&str], absent: u64, version: Option<&str>) -> Rerun {
+    fn again(differing: &[&str], absent: u64, missing: bool) -> Rerun {
         Rerun {
             runs: 2,
             files: 8,
             differing: differing.iter().map(PathBuf::from).collect(),
             absent,
-            version: version.map(str::to_owned),
+            missing,
+            version: None,
         }
     }
 
     #[test]
-    fn what_differs_and_another_version_are_said() {
+    fn it_is_said_that_the_bits_are_the_same_or_which_table_differs_first() {
         let dir = Path::new("out");
-        let same = again(&[], 0, None);
+        let same = again(&[], 0, false);
         assert!(same.is_same());
         assert_eq!(
             same.lines(dir),
-            ["2 runs, 8 files: the same bits as in out"]
+            ["same bits: 8 of 8 tables (2 runs, as in out)"]
         );
-        let other = again(&["out/a", "out/b"], 3, Some("0.0.1"));
+        let other = again(&["out/a", "out/b"], 3, true);
         assert!(!other.is_same());
-        let version = format!(
-            "out was written by Sojourn 0.0.1, this is {VERSION}; results can differ between versions"
-        );
         assert_eq!(
             other.lines(dir),
             [
-                "out/a: missing; 2 of 8 files differ, this is the first",
+                "out/a: missing; 2 of 8 tables differ, this is the first",
                 "3 runs of this study are not in out and not compared",
-                &version
             ]
+        );
+        let altered = again(&["out/a"], 0, false).lines(dir);
+        assert_eq!(
+            altered,
+            ["out/a: other bits; 1 of 8 tables differ, this is the first"]
         );
     }
 }

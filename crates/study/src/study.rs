@@ -36,6 +36,7 @@
 
 mod again;
 mod algorithms;
+mod answer;
 mod execute;
 mod factors;
 mod keys;
@@ -52,7 +53,7 @@ use sojourn_results::asked::Names;
 use sojourn_results::manifest::{
     ExperimentInfo, FactorInfo, Manifest, PointInfo, SCHEMA_VERSION, ScenarioText, VERSION,
 };
-use sojourn_results::specs::{FigureSpec, Published, TableSpec};
+use sojourn_results::specs::{AnswerSpec, FigureSpec, Published, TableSpec};
 use sojourn_run::compile::compile;
 use sojourn_run::needs::{self, Needs};
 use sojourn_run::series::Recordable;
@@ -64,7 +65,8 @@ use sojourn_units::Spec;
 pub(crate) use self::execute::execute_points;
 pub use execute::{Executed, Failure, Options, Progress, Shard, execute};
 pub use keys::{
-    ExperimentParams, FactorParams, FigureParams, STUDY_KEYS, StudyParams, TableParams, tables,
+    AnswerParams, ExperimentParams, FactorParams, FigureParams, STUDY_KEYS, StudyParams,
+    TableParams, tables,
 };
 pub use points::Point;
 
@@ -84,6 +86,10 @@ pub struct Study {
     pub name: String,
     /// Heading of the report.
     pub title: String,
+    /// The question that it answers.
+    pub question: Option<String>,
+    /// What answers the question, as far as the study says.
+    pub answer: AnswerSpec,
     /// What it is for, in Markdown.
     pub description: Option<String>,
     /// The publication that it reproduces.
@@ -135,13 +141,18 @@ impl Study {
     ) -> Result<Study> {
         let root = document.root();
         let about = match root.table("study")? {
-            Some(table) => table.params(Extra::default())?,
+            Some(table) => table.params(Extra {
+                keys: &["answer"],
+                dialect: None,
+            })?,
             None => StudyParams::default(),
         };
         let experiments = experiments(&root)?;
         let mut study = Study {
             name: String::new(),
             title: String::new(),
+            question: about.question,
+            answer: AnswerSpec::default(),
             description: None,
             paper: about.paper,
             experiments: Vec::new(),
@@ -177,6 +188,7 @@ impl Study {
             "figure",
             study.figures.iter().map(|figure| &figure.id),
         )?;
+        study.answer = study.answer_in(&root)?;
         if let (Some(file), Some(table)) = (&about.published, root.table("study")?) {
             let path = Path::new(document.file()).with_file_name(file);
             let known = published::Known {
@@ -332,6 +344,7 @@ impl Study {
         self.figures.retain(|figure| keeps(&figure.experiment));
         self.published
             .retain(|value| value.experiment.as_ref().is_none_or(keeps));
+        self.keep_answer();
         Ok(())
     }
 
@@ -387,6 +400,8 @@ impl Study {
         Study {
             name: scenario.name.clone(),
             title: title.clone(),
+            question: None,
+            answer: AnswerSpec::default(),
             description: None,
             paper: None,
             experiments: vec![ExperimentInfo {
@@ -496,6 +511,8 @@ impl Study {
             sojourn: VERSION.to_owned(),
             name: self.name.clone(),
             title: self.title.clone(),
+            question: self.question.clone(),
+            answer: self.answer.clone(),
             description: self.description.clone(),
             paper: self.paper.clone(),
             command: command.to_owned(),

@@ -5,6 +5,7 @@
 //! queues across with their paired differences; for an experiment with several factors, a row per point and a table of
 //! differences.
 
+mod answer;
 mod asked;
 mod columns;
 mod figures;
@@ -32,6 +33,7 @@ use sojourn_scenario::error::Result;
 
 pub use wanted::Record;
 
+use answer::Choice;
 use wanted::Wanted;
 
 /// Name of the file.
@@ -52,6 +54,8 @@ pub struct Comparison {
     pub dialects: Option<String>,
     /// What the auditor says.
     pub notes: Vec<Note>,
+    /// Id of the table that answers the study's question.
+    pub answer: Option<String>,
 }
 
 /// The summary of results.
@@ -61,6 +65,7 @@ pub struct Comparison {
 pub fn summarize(results: &ResultSet) -> Result<Summary> {
     let manifest = &results.manifest;
     let mut blocks = Vec::new();
+    let mut choice = Choice::of(manifest);
     for experiment in &manifest.experiments {
         if manifest.experiments.len() > 1 {
             blocks.push(Block::Heading(Heading {
@@ -69,16 +74,17 @@ pub fn summarize(results: &ResultSet) -> Result<Summary> {
             }));
         }
         let wanted = Wanted::of(results, experiment);
-        blocks.extend(tables::of(&wanted).into_iter().map(Block::Table));
-        blocks.extend(
-            figures::of(&wanted)?
-                .into_iter()
-                .map(|figure| Block::Figure(Box::new(figure))),
-        );
+        let (tables, figures) = (tables::of(&wanted), figures::of(&wanted)?);
+        choice.take(&wanted, &tables, &figures);
+        blocks.extend(tables.into_iter().map(Block::Table));
+        let figures = figures.into_iter().map(Box::new);
+        blocks.extend(figures.map(Block::Figure));
     }
     Ok(Summary {
         schema_version: sojourn_report::SCHEMA_VERSION,
         title: manifest.title.clone(),
+        question: choice.question(),
+        answer: Some(choice.answer()),
         subtitle: manifest
             .paper
             .as_ref()
@@ -86,6 +92,7 @@ pub fn summarize(results: &ResultSet) -> Result<Summary> {
         command: manifest.command.clone(),
         version: VERSION.to_owned(),
         paragraphs: settings::paragraphs(results),
+        topologies: Vec::new(),
         settings: settings::groups(manifest),
         algorithms: manifest.algorithms.clone(),
         notes: manifest.notes.clone(),
@@ -120,10 +127,14 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         differences: Vec::new(),
         dialects: dialects(&results.manifest.algorithms),
         notes: results.manifest.notes.clone(),
+        answer: None,
     };
+    let mut choice = Choice::of(&results.manifest);
     for experiment in &results.manifest.experiments {
         let wanted = Wanted::of(results, experiment);
-        all.tables.extend(tables::of(&wanted));
+        let tables = tables::of(&wanted);
+        choice.take(&wanted, &tables, &[]);
+        all.tables.extend(tables);
         let metrics = wanted.asked();
         for point in results.manifest.points_of(&experiment.name) {
             for asked in &metrics {
@@ -140,6 +151,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         all.records.extend(receivers::records(&wanted));
         all.differences.extend(tables::difference_records(&wanted));
     }
+    all.answer = choice.answer().table;
     all
 }
 

@@ -11,6 +11,7 @@ crate::register::register! {
     poisson::Poisson,
     exponential::Exponential,
     pareto::Pareto,
+    fgn::Fgn,
     periodic::Periodic,
     on_off_app::OnOffApp,
     voice::Voice,

@@ -42,6 +42,12 @@ fn cases(name: &str) -> Vec<Case> {
             ("rate=8Mbps size=500B on=2ms off=3ms shape=3", 3.2e6),
             ("rate=8Mbps size=500B on=200us off=300us shape=3", 3.2e6),
         ],
+        "fgn" => vec![
+            ("rate=8Mbps size=100B hurst=0.5 slot=1ms", 8e6),
+            ("rate=8Mbps size=100B hurst=0.7 slot=1ms", 8e6),
+            // A sixth of all slots is a debt.
+            ("rate=8Mbps size=100B hurst=0.6 deviation=1 slot=1ms", 8e6),
+        ],
         "periodic" => vec![
             (
                 "rate=8Mbps size=1000B on=4ms off=6ms random_phase=true",

@@ -11,6 +11,7 @@ use crate::args::Format;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::emit;
+use crate::paper::{self, PaperArgs};
 use crate::show;
 use clap::{Args, ValueEnum};
 
@@ -19,6 +20,7 @@ use clap::{Args, ValueEnum};
 #[command(after_help = "Examples:
   sojourn report results/rrul
   sojourn report results/rrul --images svg,png
+  sojourn report results/rrul --latex --xlsx --images pdf --width ieee
   sojourn report results/rrul --format csv > rrul.csv")]
 pub(crate) struct ReportArgs {
     /// Result directory.
@@ -26,6 +28,8 @@ pub(crate) struct ReportArgs {
     /// Also write the figures as image files: svg, png, pdf, separated by commas. Needs the Python package.
     #[arg(long, value_name = "FORMATS", value_delimiter = ',')]
     pub(crate) images: Vec<ImageFormat>,
+    #[command(flatten)]
+    pub(crate) paper: PaperArgs,
     /// Output format of the tables.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,
@@ -60,6 +64,8 @@ impl Execute for ReportArgs {
 }
 
 fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
+    paper::check(&args.paper, draw)?;
+    let spreadsheet = draw;
     let mut formats = Vec::new();
     for format in args.images.iter().map(|format| format.name()) {
         if !formats.contains(&format) {
@@ -85,11 +91,11 @@ fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
     let rendered = sojourn_report::render(&args.dir)
         .map_err(|error| LabError::new(LabErrorKind::Io, error.to_string()))?;
     let images = match draw {
-        Some(draw) => {
-            draw(&args.dir, &formats).map_err(|text| LabError::new(LabErrorKind::Io, text))?
-        }
+        Some(draw) => draw(&args.dir, &formats, args.paper.inches())
+            .map_err(|text| LabError::new(LabErrorKind::Io, text))?,
         None => Vec::new(),
     };
+    let written = paper::write(&args.paper, &args.dir, spreadsheet)?;
     show::results(&results, args.format, None)?;
     if args.format != Format::Table {
         return Ok(());
@@ -108,5 +114,6 @@ fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
     if let Some(folder) = rendered.tables.first().and_then(|table| table.parent()) {
         text.push_str(&format!("Tables:  {} (CSV, Markdown)\n", folder.display()));
     }
+    text.push_str(&written);
     emit(&text)
 }

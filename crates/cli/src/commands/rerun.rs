@@ -5,21 +5,23 @@ use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::emit;
+use crate::output::{self, emit};
 use crate::progress::{Line, watched};
 use clap::Args;
-use sojourn_study::rerun::rerun as again;
+use sojourn_study::bundle::open;
+use sojourn_study::rerun::{other_version, rerun as again};
 use sojourn_study::study::{Options, Progress};
 use std::num::NonZero;
 use std::path::PathBuf;
 
-/// Repeat the runs of a result directory and check that the results are the same, to the bit.
+/// Repeat the runs of a result directory or bundle and check that the results are the same, to the bit.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sojourn rerun results/rrul
+  sojourn rerun artifact.tar.gz
   sojourn rerun results/rrul --out again --threads 2")]
 pub(crate) struct RerunArgs {
-    /// Result directory. Its manifest describes all runs.
+    /// Result directory, or a bundle: the archive or its folder. The manifest describes all runs.
     pub(crate) dir: PathBuf,
     /// Keep the new results in this directory. Runs that it already holds are not repeated.
     #[arg(long, value_name = "DIR")]
@@ -36,6 +38,10 @@ impl Execute for RerunArgs {
 }
 
 fn rerun(args: &RerunArgs) -> Result<(), Failure> {
+    let opened = open(&args.dir)?;
+    if let Some(warning) = other_version(opened.dir())? {
+        output::warn(&warning);
+    }
     let line = Line::new("rerun");
     let mut progress = |news: &Progress| line.show(news);
     let command = Words::new("rerun")
@@ -50,9 +56,10 @@ fn rerun(args: &RerunArgs) -> Result<(), Failure> {
         ..Options::default()
     };
     interrupt::keeps_in(args.out.as_deref());
-    let compared = again(&args.dir, watched, args.out.as_deref(), options);
+    let compared = again(opened.dir(), watched, args.out.as_deref(), options);
     line.end();
-    let compared = compared?;
+    let mut compared = compared?;
+    compared.named(opened.dir(), &args.dir);
     emit(&(compared.lines(&args.dir).join("\n") + "\n"))?;
     match compared.is_same() {
         true => Ok(()),

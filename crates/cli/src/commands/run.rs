@@ -9,11 +9,12 @@ use crate::make::make;
 use crate::output::{emit, say};
 use crate::progress::watched;
 use crate::show;
+use crate::source::keep;
 use clap::Args;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
-use sojourn_scenario::document::Document;
+use sojourn_scenario::document::{Document, read_text};
 use sojourn_scenario::model::Scenario;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::{STUDY_KEYS, Study};
@@ -120,7 +121,11 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(trace) = &args.trace {
         return traced(&study, &scenario, trace, command, args);
     }
-    make_whole(&study, args.out.as_deref(), command, &args.make)
+    make_whole(&study, args.out.as_deref(), command.clone(), &args.make)?;
+    match (&args.out, read_text(&args.scenario)) {
+        (Some(out), Ok(text)) => Ok(keep(out, &text, &command)?),
+        _ => Ok(()),
+    }
 }
 
 /// Applies the options that stand for one value of every run.

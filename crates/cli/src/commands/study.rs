@@ -9,6 +9,7 @@ use crate::make::make;
 use crate::output::{emit, emit_data};
 use crate::progress::watched;
 use crate::show;
+use crate::source::keep;
 use clap::Args;
 use sojourn_scenario::LabError;
 use sojourn_scenario::document::Document;
@@ -67,7 +68,7 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
                 .map_err(|error: LabError| error.in_file("--shard"))
         })
         .transpose()?;
-    let (mut study, name) = read(args)?;
+    let (mut study, name, source) = read(args)?;
     study.keep_only(&args.only)?;
     study.check_arguments()?;
     if args.make.dry_run {
@@ -91,11 +92,14 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         &study,
         &name,
         Some(&out),
-        command,
+        command.clone(),
         shard,
         &args.make,
         watched,
     )?;
+    if let Some(text) = source {
+        keep(&out, &text, &command)?;
+    }
     let Some(results) = &made.results else {
         return emit(&format!(
             "This part is done. When all parts are done, run: sojourn report {}\n",
@@ -109,26 +113,18 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         show::notes_beside(&comparison, args.make.format);
         return Ok(());
     }
-    let place = show::Place {
-        declared: results
-            .manifest
-            .tables
-            .iter()
-            .map(|table| &*table.id)
-            .collect(),
-        dir: &out,
-    };
     match args.all {
         true => show::whole(&comparison).plain(&show::place_of(&out)).page(),
-        false => show::answer(&comparison, &place).emit(),
+        false => show::answer(&comparison, &out).emit(),
     }
 }
 
-/// The study that an argument names, and the name of its results.
-fn read(args: &StudyArgs) -> Result<(Study, String), LabError> {
+/// The study that an argument names, the name of its results, and its text.
+fn read(args: &StudyArgs) -> Result<(Study, String, Option<String>), LabError> {
     let mut found = find(&args.study)?;
+    let text = found.text();
     apply_options(&mut found.document, args)?;
-    Ok((found.study()?, found.name))
+    Ok((found.study()?, found.name, text))
 }
 
 fn apply_options(document: &mut Document, args: &StudyArgs) -> Result<(), LabError> {

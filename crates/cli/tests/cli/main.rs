@@ -6,6 +6,7 @@ mod commands;
 mod interrupts;
 mod limits;
 mod mistakes;
+mod paper;
 mod results;
 mod support;
 mod terminal;

@@ -254,11 +254,11 @@ fn a_rerun_gives_the_same_bits_or_names_the_first_file_that_differs() {
     let before = place.files("out");
     assert_eq!(
         place.ok("rerun out"),
-        "18 runs, 72 files: the same bits as in out\n"
+        "same bits: 72 of 72 tables (18 runs, as in out)\n"
     );
     assert_eq!(
         place.ok("rerun out --out again --threads 2"),
-        "18 runs, 72 files: the same bits as in out\n"
+        "same bits: 72 of 72 tables (18 runs, as in out)\n"
     );
     assert!(place.files("out") == before);
     let runs = |mut files: Vec<(String, Vec<u8>)>| {
@@ -278,7 +278,7 @@ fn a_rerun_gives_the_same_bits_or_names_the_first_file_that_differs() {
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(
             String::from_utf8(output.stdout).unwrap(),
-            "out/queues/p001-r02.parquet: other bits; 2 of 68 files differ, this is the first\n\
+            "out/queues/p001-r02.parquet: other bits; 2 of 68 tables differ, this is the first\n\
              1 run of this study is not in out and not compared\n"
         );
     }
@@ -305,7 +305,7 @@ fn a_limit_in_bdp_or_time_is_told_in_bytes_and_packets_and_reruns_to_the_same_bi
     }
     assert_eq!(
         place.ok("rerun out --out again"),
-        "3 runs, 9 files: the same bits as in out\n"
+        "same bits: 9 of 9 tables (3 runs, as in out)\n"
     );
     assert!(place.ok("report again").contains("again"));
     let again =

@@ -8,6 +8,7 @@ crate::dispatch::schedulers::list! {
     srr::Srr,
     sfq::Sfq,
     wfq::Wfq,
+    virtual_clock::VirtualClock,
     qfq::Qfq,
     hhf::Hhf,
     fq_codel::FqCodel,
@@ -17,4 +18,5 @@ crate::dispatch::schedulers::list! {
     cake::Cake,
     tbf::Tbf,
     htb::Htb,
+    tsw::Tsw,
 }

@@ -19,17 +19,25 @@
     button.textContent = other;
     button.setAttribute('aria-label', `Change to ${other.toLowerCase()} colours`);
   }
-  button.hidden = false;
+  document.querySelector('.tools').hidden = false;
   applyTheme();
 
   // Figures
 
-  const data = document.getElementById('figures');
-  const figures = data ? JSON.parse(data.textContent) : [];
   const drawn = new Map();
   const MANY_ROWS = 3000;
 
-  function specOf(figure, name, width) {
+  // The data of a figure are read when it is drawn.
+  const read = new Map();
+  function figureOf(plot) {
+    if (!read.has(plot)) {
+      const data = plot.parentElement.querySelector('script.figure');
+      read.set(plot, JSON.parse(data.textContent));
+    }
+    return read.get(plot);
+  }
+
+  function specOf(figure, name, width, height) {
     const spec = structuredClone(figure[name]);
     spec.data = { values: structuredClone(figure.rows) };
     if (width) {
@@ -37,7 +45,32 @@
       else spec.width = width;
       fitLegend(spec, width);
     }
+    if (height) fitHeight(spec, height);
     return spec;
+  }
+
+  // What opens the page has its place on the first screen: room for the remarks below it is left.
+  function heightOf(plot) {
+    const answer = plot.closest('.answer');
+    if (!answer) return 0;
+    const screen = Math.max(900, window.innerHeight);
+    const place = plot.getBoundingClientRect();
+    const caption = plot.parentElement.querySelector('figcaption').offsetHeight;
+    const remarks = answer.querySelector('.caveats');
+    const below = remarks && remarks.offsetTop >= plot.parentElement.offsetTop + plot.parentElement.offsetHeight;
+    const taken = caption + (below ? remarks.offsetHeight + 18 : 0) + 24;
+    return Math.min(380, Math.max(190, screen - (place.top + window.scrollY) - taken));
+  }
+
+  function fitHeight(spec, height) {
+    if (!spec.facet) {
+      spec.height = height;
+      return;
+    }
+    const field = spec.facet.field;
+    const panels = new Set(spec.data.values.map((row) => String(row[field]))).size;
+    const rows = Math.ceil(panels / spec.columns);
+    spec.spec.height = Math.max(60, Math.floor((height - 90) / rows - 44));
   }
 
   function fitPanels(spec, width) {
@@ -59,15 +92,17 @@
   // Legends that merge are reported as conflicts, though they agree in all that is seen: only errors are passed on.
   const compiled = (spec) => vegaLite.compile(spec, { logger: vega.logger(vega.Error) }).spec;
 
-  async function draw(plot, figure) {
+  async function draw(plot) {
     const width = plot.clientWidth;
     const name = theme();
     const last = drawn.get(plot);
     if (!width || (last && last.width === width && last.name === name)) return;
     const turn = { width, name };
+    const figure = figureOf(plot);
+    const height = heightOf(plot);
     drawn.set(plot, turn);
     try {
-      const result = await vegaEmbed(plot, compiled(specOf(figure, name, width)), {
+      const result = await vegaEmbed(plot, compiled(specOf(figure, name, width, height)), {
         mode: 'vega',
         actions: false,
         renderer: figure.rows.length > MANY_ROWS ? 'canvas' : 'svg',
@@ -75,17 +110,22 @@
       });
       if (last?.view) last.view.finalize();
       turn.view = result.view;
+      plot.classList.add('drawn');
     } catch (error) {
       plot.textContent = `This figure could not be drawn: ${error.message}`;
     }
   }
 
-  const plots = figures
-    .map((figure) => ({ figure, plot: document.querySelector(`[data-figure="${figure.id}"]`) }))
-    .filter(({ plot }) => plot);
+  const plots = [...document.querySelectorAll('.plot')];
 
-  async function drawAll() {
-    for (const { plot, figure } of plots) await draw(plot, figure);
+  // A figure is drawn when it comes near the screen, which it never does while it is folded away.
+  const near = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) draw(target);
+  }, { rootMargin: '500px' });
+  for (const plot of plots) near.observe(plot);
+
+  async function drawAgain() {
+    for (const plot of [...drawn.keys()]) await draw(plot);
   }
 
   function lightView(figure, options) {
@@ -129,7 +169,7 @@
     CSV: (figure) => saveText(`${figure.id}.csv`, 'text/csv', csvOf(figure.rows)),
   };
 
-  for (const { plot, figure } of plots) {
+  for (const plot of plots) {
     const actions = document.createElement('div');
     actions.className = 'actions';
     for (const [name, run] of Object.entries(exports)) {
@@ -137,7 +177,7 @@
       action.type = 'button';
       action.textContent = name;
       action.title = name === 'CSV' ? 'Save the data of this figure' : `Save this figure as ${name}`;
-      action.addEventListener('click', () => run(figure));
+      action.addEventListener('click', () => run(figureOf(plot)));
       actions.append(action);
     }
     plot.after(actions);
@@ -146,39 +186,67 @@
   let timer;
   new ResizeObserver(() => {
     clearTimeout(timer);
-    timer = setTimeout(() => { fitFrames(); drawAll(); }, 120);
+    timer = setTimeout(() => { fitFrames(); drawAgain(); }, 120);
   }).observe(document.getElementById('content'));
-  drawAll();
 
   button.addEventListener('click', () => {
     chosen = theme() === 'dark' ? 'light' : 'dark';
     store(chosen);
     applyTheme();
-    drawAll();
+    drawAgain();
   });
   system.addEventListener('change', () => {
     applyTheme();
-    drawAll();
+    drawAgain();
   });
 
-  // Paper is white, as wide as the figures were made for whatever the screen shows, and has nothing to unfold.
-  const unfolded = [];
+  // Paper is white, and as wide as the figures were made for whatever the screen shows. It shows what is open.
   window.addEventListener('beforeprint', () => {
-    for (const fold of document.querySelectorAll('details.fold:not([open])')) {
-      fold.open = true;
-      unfolded.push(fold);
-    }
-    for (const { plot, figure } of plots) {
+    for (const plot of plots) {
+      if (plot.closest('details:not([open])')) continue;
       const paper = document.createElement('div');
       paper.className = 'paper';
       plot.after(paper);
-      lightView(figure, { renderer: 'svg' }).initialize(paper).run();
+      lightView(figureOf(plot), { renderer: 'svg' }).initialize(paper).run();
     }
   });
   window.addEventListener('afterprint', () => {
     for (const paper of document.querySelectorAll('.paper')) paper.remove();
-    for (const fold of unfolded.splice(0)) fold.open = false;
   });
+
+  // Parts
+
+  const parts = [...document.querySelectorAll('details.part')];
+  const entryOf = (part) => document.querySelector(`nav a[href="#${part.id}"]`)?.parentElement;
+  const unfold = document.querySelector('button.unfold');
+  const isUnfolded = () => parts.every((part) => part.open);
+  function tell(part) {
+    entryOf(part)?.classList.toggle('open', part.open);
+    unfold.textContent = isUnfolded() ? 'Fold all' : 'Unfold all';
+    if (part.open) fitFrames();
+  }
+  for (const part of parts) {
+    part.addEventListener('toggle', () => tell(part));
+    tell(part);
+  }
+  unfold.addEventListener('click', () => {
+    const open = !isUnfolded();
+    for (const part of parts) part.open = open;
+  });
+
+  // What a link leads to is unfolded first.
+  function reveal(hash) {
+    const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+    if (!target) return;
+    for (let fold = target.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
+    target.scrollIntoView();
+  }
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) reveal(link.hash);
+  });
+  window.addEventListener('hashchange', () => reveal(location.hash));
+  reveal(location.hash);
 
   // Tables
 
@@ -231,6 +299,16 @@
         keyed.sort((a, b) => (a.key === null) - (b.key === null) || sign * compare(a.key, b.key));
         body.append(...keyed.map(({ row }) => row));
       });
+    });
+  }
+
+  for (const more of document.querySelectorAll('button.more')) {
+    const table = more.parentElement.querySelector('table');
+    const folded = more.textContent;
+    more.addEventListener('click', () => {
+      const whole = table.classList.toggle('whole');
+      more.setAttribute('aria-expanded', String(whole));
+      more.textContent = whole ? 'Fewer rows' : folded;
     });
   }
 

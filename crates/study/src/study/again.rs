@@ -31,6 +31,8 @@ impl Study {
         let mut study = Study {
             name: manifest.name.clone(),
             title: manifest.title.clone(),
+            question: manifest.question.clone(),
+            answer: manifest.answer.clone(),
             description: manifest.description.clone(),
             paper: manifest.paper.clone(),
             experiments: manifest.experiments.clone(),

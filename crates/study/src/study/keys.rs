@@ -7,10 +7,12 @@ use sojourn_units::{ParamInfo, Params, params};
 pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];
 
 params! {
-    /// Title, description and published source of the study: table `[study]`.
+    /// Title, question, description and published source of the study: table `[study]`.
     pub struct StudyParams {
         /// Heading of the report.
         title: Option<String> = "none", source "the scenario's title or name";
+        /// The question that the study answers, in one sentence: the headline of the report.
+        question: Option<String> = "none", source "asks what difference the factors make";
         /// Description of the study, in Markdown.
         description: Option<String> = "none", source "the scenario's description";
         /// The publication that the study reproduces.
@@ -18,6 +20,19 @@ params! {
         /// File of published values, in the folder of the study. Its columns are experiment, the factors, metric,
         /// value, low, high, unit and note.
         published: Option<String> = "none", source "Sojourn's choice";
+    }
+}
+
+params! {
+    /// What answers the question: table `[study.answer]`. The report opens with this table and this figure, and `sojourn study`
+    /// prints this table. Give `experiment` alone for the first table and figure of an experiment.
+    pub struct AnswerParams {
+        /// Name of the experiment whose first table and figure answer the question.
+        experiment: Option<String> = "none", source "the first that compares something, under load";
+        /// Id of the table that answers the question.
+        table: Option<String> = "none", source "the first of the experiment";
+        /// Id of the figure that answers the question.
+        figure: Option<String> = "none", source "the first of the table's experiment, over time only if there is no other";
     }
 }
 
@@ -116,6 +131,7 @@ params! {
 pub fn tables() -> Vec<(&'static str, &'static str, &'static [ParamInfo])> {
     vec![
         ("[study]", StudyParams::DOC, StudyParams::TABLE),
+        ("[study.answer]", AnswerParams::DOC, AnswerParams::TABLE),
         (
             "[[experiment]]",
             ExperimentParams::DOC,

@@ -335,6 +335,38 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
 }
 
 #[test]
+fn an_answer_names_a_table_an_experiment_and_a_figure_that_there_are() {
+    let shown = "[[table]]\nid = \"delay\"\nmetrics = [\"sojourn_s_mean\"]\n[[figure]]\nid = \"delays\"\nx = \"rate\"\n";
+    let with = |answer: &str| {
+        format!("[study]\nquestion = \"Which?\"\nanswer = {{ {answer} }}\n{GRID}{shown}")
+            .replacen("\nflows = [\"4*reno dialect=ns2\"]\n", "\n", 1)
+            .replacen("[study]", "flows = [\"4*reno dialect=ns2\"]\n[study]", 1)
+    };
+    let mut study = read(&with("table = \"delay\", figure = \"delays\"")).unwrap();
+    assert_eq!(study.question.as_deref(), Some("Which?"));
+    assert_eq!(study.answer.table.as_deref(), Some("delay"));
+    // What is left out of a study does not answer its question.
+    study.keep_only(&["equal".to_owned()]).unwrap();
+    assert!(study.answer.is_open());
+    for (answer, parts) in [
+        ("table = \"dealy\"", ["table \"dealy\"", "\"delay\""]),
+        ("figure = \"delay\"", ["figure \"delay\"", "\"delays\""]),
+        ("experiment = \"gird\"", ["experiment \"gird\"", "\"grid\""]),
+        ("tabel = \"delay\"", ["tabel", "table"]),
+        (
+            "experiment = \"equal\", table = \"delay\"",
+            ["is of the experiment \"grid\"", "leave out `experiment`"],
+        ),
+    ] {
+        let error = error(&with(answer));
+        assert!(error.starts_with("study.toml:"), "{error}");
+        for part in parts {
+            assert!(error.contains(part), "{answer}: {error}");
+        }
+    }
+}
+
+#[test]
 fn a_figure_over_time_of_what_is_not_recorded_is_refused_with_what_records_it() {
     let with = |record: &str, figure: &str| {
         error(&format!(

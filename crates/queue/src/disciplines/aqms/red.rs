@@ -1,13 +1,15 @@
-//! RED: random early detection, and its variants ARED, Feng's adaptive RED and NLRED.
+//! RED: random early detection, and its variants ARED, RARED, Feng's adaptive RED and NLRED.
 //!
 //! Sources: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993), figure 2, and section 4
 //! for bytes (dialect paper, the default); Floyd, Gummadi and Shenker, "Adaptive RED" (2001) for `adaptive`, the automatic
-//! settings and dialect ared, which is the paper's RED with all of them; Floyd, "Recommendation on using the gentle variant of
+//! settings and dialect ared, which is the paper's RED with all of them; Kim and Lee, "Refined Adaptive RED in TCP/IP
+//! Networks" (SICE-ICASE 2006) for `refined`, dialect rared; Floyd, "Recommendation on using the gentle variant of
 //! RED" (2000); Feng, Kandlur, Saha and Shin, "A Self-Configuring RED Gateway" (INFOCOM 1999) for `feng`, dialect feng; Zhou,
 //! Yeung and Li, "Nonlinear RED" (Computer Networks, 2006) for `nonlinear`, dialect nlred; ns-2.35 queue/red.cc; Linux 6.1
 //! include/net/red.h, net/sched/sch_red.c and iproute2's tc/tc_red.c; ns-3.44 red-queue-disc.cc; ns-3.24
 //! src/network/utils/red-queue.cc. The figures of Floyd's papers were read in transcriptions and checked against ns-2, whose
-//! RED is their author's. Feng's and Zhou's rules were read in ns-2 and ns-3, which cite them, and in Zhou's abstract.
+//! RED is their author's. Feng's and Zhou's rules were read in ns-2 and ns-3, which cite them, and in Zhou's abstract;
+//! Kim's and Lee's in M. Tahiliani's patch of ns-2.35's red.cc (2012), whose author compared the variants in a paper of his own.
 //!
 //! On each arrival, RED moves an exponential average towards the queue length. Between `min` and `max`, the packet is
 //! dropped (or marked) at random, with a probability that grows with the average and with the number of packets since
@@ -16,7 +18,7 @@
 //!
 //! Differences between dialects:
 //!
-//! | | paper, ared, feng, nlred | ns2 | ns3, ns3_24 | linux |
+//! | | paper, ared, rared, feng, nlred | ns2 | ns3, ns3_24 | linux |
 //! |---|---|---|---|---|
 //! | queue and thresholds in | packets | bytes | the unit of `limit` | bytes |
 //! | automatic weight | 1 - exp(-1 / C) | 1 - exp(-1 / (10 C rtt)), rtt = max(100 ms, 3 (`link_delay` + 1 / C)) | as paper | 2^-k from `burst`, as `tc` does it |
@@ -45,6 +47,12 @@
 //! a parent such as htb, which never asks an empty queue for a packet, it does not decay at all; use `idle_decay=false`
 //! for this. Linux's `nodrop`, ns-2's `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_` are not implemented.
 //! ns-3's attribute `ARED` is `adaptive=true min=none max=none weight=none`.
+//!
+//! RARED: every `interval`, while the average is below t = `min` + 0.48 (`max` - `min`), max_p is multiplied by
+//! 1 - 0.17 (t - average) / (t - `min`); while it is above u = `max` - 0.48 (`max` - `min`), max_p grows by
+//! 0.25 max_p (average - u) / u. Between them it stays. So a small deviation moves max_p a little and a large one more than
+//! ARED's constant steps do. The paper says "target" for both ends of its range; that the nearer end is meant is the patch's
+//! reading. In dialects ns2 and ns3 `refined` is this rule with their own times and bounds; the releases do not have it.
 //!
 //! Feng's rule: when the average has come below `min` max_p is divided by `feng_alpha`, when it has come
 //! above `max` it is multiplied by `feng_beta`, once for each time. It begins as if the average had been above, as in ns-3 (in
@@ -103,7 +111,7 @@ struct Timer {
 impl Entry for Red {
     const NAME: &'static str = "red";
     const TITLE: &'static str = "RED";
-    const ABOUT: &'static str = "Random early detection: RED drops arrivals at random, more often the longer the average queue. Each arrival updates the average queue length. Below `min`, no packet is dropped. Between `min` and `max`, packets are dropped (or marked) at random, with a probability that grows with the average. Above `max`, all packets are. With `adaptive` (ARED), max_p, the probability at `max`, follows the load, so that the average stays midway between `min` and `max`; dialect `ared` adds automatic thresholds and weight. With `feng`, max_p is multiplied or divided when the average leaves the band. With `nonlinear`, the curve is a square.\n\n\
+    const ABOUT: &'static str = "Random early detection: RED drops arrivals at random, more often the longer the average queue. Each arrival updates the average queue length. Below `min`, no packet is dropped. Between `min` and `max`, packets are dropped (or marked) at random, with a probability that grows with the average. Above `max`, all packets are. With `adaptive` (ARED), max_p, the probability at `max`, follows the load, so that the average stays midway between `min` and `max`; dialect `ared` adds automatic thresholds and weight. With `refined` (RARED, dialect `rared`), the steps of max_p grow with the distance of the average from its target. With `feng`, max_p is multiplied or divided when the average leaves the band. With `nonlinear`, the curve is a square.\n\n\
         Expect an average queue that depends on the load. Under TCP it is between `min` and `max`, where the drop probability matches the load. Bursts pass, because the average is slow. Results depend on the settings more than for any other discipline, and the dialects' defaults have little in common: ns-2 measures bytes and chooses its settings automatically, ns-3 holds 25 packets and assumes a link of 1.5 Mbps, and Linux derives everything from `limit`.";
     type Params = RedParams;
 
@@ -255,6 +263,7 @@ fn check(params: &RedParams) -> Result<(), SpecError> {
         ("feng=true", (linux || old) && params.feng),
         ("nonlinear=true", (linux || ns2 || old) && params.nonlinear),
         ("adaptive=true", old && params.adaptive),
+        ("refined=true", (linux || old) && params.refined),
         ("ecn=true", old && params.ecn),
     ];
     if let Some((what, _)) = lacking.iter().find(|(_, given)| *given) {
@@ -672,6 +681,27 @@ mod tests {
             "{}",
             bench.max_p()
         );
+    }
+
+    #[test]
+    fn rared_moves_max_p_by_the_distance_from_the_target() {
+        // Between 9.8 and 10.2 it stays.
+        for (packets, factor) in [
+            (14, 1.0 + 0.25 * (14.0 - 10.2) / 10.2),
+            (11, 1.0 + 0.25 * (11.0 - 10.2) / 10.2),
+            (10, 1.0),
+            (9, 1.0 - 0.17 * (9.8 - 9.0) / 4.8),
+            (6, 1.0 - 0.17 * (9.8 - 6.0) / 4.8),
+            // At `min`, the whole 0.17.
+            (5, 0.83),
+        ] {
+            for spec in ["dialect=rared", "adaptive=true refined=true"] {
+                let mut bench = direct(&format!("{spec} min=5p max=15p probability=0.1"));
+                bench.hold(packets, 1);
+                bench.tick(at(500));
+                close(bench.max_p(), 0.1 * factor, 1e-12, spec);
+            }
+        }
     }
 
     #[test]

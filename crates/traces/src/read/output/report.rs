@@ -190,10 +190,13 @@ pub fn summary(analysis: &Analysis, command: &str, title: &str) -> Summary {
     Summary {
         schema_version: sojourn_report::SCHEMA_VERSION,
         title: title.to_owned(),
+        question: None,
+        answer: None,
         subtitle: Some(format!("Analysis of {}", analysis.format.title())),
         command: command.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         paragraphs: Vec::new(),
+        topologies: Vec::new(),
         settings: settings(analysis),
         algorithms: Vec::new(),
         notes: notes(analysis),

@@ -1,5 +1,5 @@
 //! What RED in floating point sets by itself: weight, thresholds and bounds when it is first used, and `max_p` as the load
-//! changes (ARED, Feng).
+//! changes (ARED, RARED, Feng).
 
 use super::float::{FloatRed, Rules, Side};
 use crate::aqm::float;
@@ -79,18 +79,27 @@ impl FloatRed {
         }
     }
 
-    /// Moves `max_p` so that the average returns to the middle fifth between the thresholds.
+    /// Moves `max_p` so that the average returns to the middle fifth between the thresholds, in RARED to the middle
+    /// twenty-fifth.
     pub(super) fn adapt_to_band(&mut self) {
-        let margin = 0.4 * (self.max - self.min);
+        let refined = self.params.refined;
+        let margin = if refined { 0.48 } else { 0.4 } * (self.max - self.min);
+        let (low, high) = (self.min + margin, self.max - margin);
         // The papers' pseudo-code lets it move at the bounds themselves, ns-2 and ns-3 do not.
         let paper = self.rules == Rules::Paper;
         let (top, bottom) = (self.params.top, self.bottom);
         let may_shrink = self.max_p > bottom || (paper && self.max_p >= bottom);
         let may_grow = self.max_p < top || (paper && self.max_p <= top);
-        if self.average < self.min + margin && may_shrink {
-            self.max_p *= self.params.beta;
-        } else if self.average > self.max - margin && may_grow {
-            self.max_p += self.params.alpha.min(0.25 * self.max_p);
+        if self.average < low && may_shrink {
+            self.max_p *= match refined {
+                true => 1.0 - 0.17 * (low - self.average) / (low - self.min),
+                false => self.params.beta,
+            };
+        } else if self.average > high && may_grow {
+            self.max_p += match refined {
+                true => 0.25 * self.max_p * (self.average - high) / high,
+                false => self.params.alpha.min(0.25 * self.max_p),
+            };
         }
     }
 }

@@ -70,9 +70,12 @@ impl FloatRed {
         let rules = match params.dialect {
             Dialect::Ns2 => Rules::Ns2,
             Dialect::Ns3 | Dialect::Ns3_24 => Rules::Ns3,
-            Dialect::Paper | Dialect::Ared | Dialect::Feng | Dialect::Nlred | Dialect::Linux => {
-                Rules::Paper
-            }
+            Dialect::Paper
+            | Dialect::Ared
+            | Dialect::Rared
+            | Dialect::Feng
+            | Dialect::Nlred
+            | Dialect::Linux => Rules::Paper,
         };
         let limit_in_bytes = matches!(params.limit, Limit::Bytes(_));
         if rules == Rules::Ns3 && !limit_in_bytes && (params.queue_in_bytes || params.byte_mode) {

@@ -41,13 +41,20 @@ params! {
         interval: Span = "500ms", range "1ms".."1000s", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants";
+        /// Take steps of max_p in proportion to the distance of the average from its target range, which is narrower
+        /// (RARED).
+        refined: bool = "false", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants";
         /// Step by which max_p grows, or a quarter of max_p if that is less.
         alpha: f64 = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
+            where refined is "false" because "its steps follow from the average",
             where dialect not "linux" because "sch_red.c adapts by constants";
         /// Factor by which max_p shrinks.
         beta: f64 = "0.9", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
+            where refined is "false" because "its steps follow from the average",
             where dialect not "linux" because "sch_red.c adapts by constants";
         /// Upper bound above which max_p does not grow.
         top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
@@ -98,6 +105,15 @@ params! {
             weight = "none" from "Floyd, Gummadi & Shenker 2001: 1 - exp(-1 / C)";
             gentle = "true" from "Floyd, Gummadi & Shenker 2001";
             adaptive = "true" from "Floyd, Gummadi & Shenker 2001";
+        }
+        /// Refined adaptive RED (RARED, Re-ARED): Kim and Lee 2006, with ARED's automatic settings and gentle.
+        rared as Rared = "rared-2006" {
+            min = "none" from "Floyd, Gummadi & Shenker 2001, section on min_th and max_th";
+            max = "none" from "Floyd, Gummadi & Shenker 2001: 3 min_th";
+            weight = "none" from "Floyd, Gummadi & Shenker 2001: 1 - exp(-1 / C)";
+            gentle = "true" from "Floyd, Gummadi & Shenker 2001";
+            adaptive = "true" from "Kim & Lee 2006: ARED with other steps";
+            refined = "true" from "Kim & Lee 2006";
         }
         /// Feng's adaptive RED: Feng, Kandlur, Saha and Shin 1999.
         feng as Feng = "feng-1999" { feng = "true" from "Feng, Kandlur, Saha & Shin 1999"; }

@@ -1,0 +1,129 @@
+//! Figures in the page. A figure brings its data with it, so that the page reads only those that are shown.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::out::{Out, sentence};
+use crate::figure::{
+    has_hollow, hollow_in_words, intervals_not_shown, rows_not_shown, vega_lite_with, zooms,
+};
+use crate::markdown::{escape, phrase};
+use crate::palette::{Palette, Theme};
+use crate::summary::Figure;
+
+/// A figure with its caption.
+pub(super) fn push(out: &mut Out, figure: &Figure, palette: &Palette, opens_page: bool) {
+    out.figures += 1;
+    let anchor = format!("figure-{}", figure.id);
+    if !opens_page {
+        out.item(&anchor, &figure.title);
+    }
+    out.push(&format!("<figure class=\"chart\" id=\"{anchor}\">"));
+    if figure.rows.is_empty() {
+        out.push("<p class=\"empty\">No data to draw.</p>");
+    } else {
+        out.push(&format!(
+            "<div class=\"plot\" role=\"img\" aria-label=\"{}\"><noscript><p class=\"empty\">The figures of this page need \
+             JavaScript. The folder <code>figures</code> has them as Vega-Lite; <code>sojourn report DIR --images svg</code> draws them as pictures.</p></noscript></div>",
+            escape(&figure.title)
+        ));
+        out.push(&format!(
+            "<script type=\"application/json\" class=\"figure\">{}</script>",
+            script_safe(&embedded(figure, palette))
+        ));
+    }
+    let mut caption = format!(
+        "<p><span class=\"number\">Figure {}.</span> <strong>{}</strong> {}</p>",
+        out.figures,
+        sentence(&figure.title),
+        phrase(&figure.caption)
+    );
+    let remarks = remarks(figure);
+    if !remarks.is_empty() {
+        let _ = write!(caption, "<p class=\"remark\">{}</p>", remarks.join(" "));
+    }
+    if zooms(figure) && !figure.rows.is_empty() {
+        caption.push_str(
+            "<p class=\"hint\">Drag to move, Alt and wheel to zoom, double-click to return.</p>",
+        );
+    }
+    out.push(&format!("<figcaption>{caption}</figcaption></figure>"));
+}
+
+/// Figures that are there for who looks for them.
+pub(super) fn fold(out: &mut Out, figures: &[&Figure], palette: &Palette) {
+    let titles: Vec<String> = figures.iter().map(|figure| escape(&figure.title)).collect();
+    let count = match figures.len() {
+        1 => "One more figure".to_owned(),
+        n => format!("{n} more figures"),
+    };
+    out.push(&format!(
+        "<details class=\"fold\"><summary><strong>{count}</strong> {}</summary>\n<div class=\"inside\">",
+        titles.join("; ")
+    ));
+    for figure in figures {
+        push(out, figure, palette, false);
+    }
+    out.push("</div></details>");
+}
+
+/// What is not in the figure, or not as it is.
+fn remarks(figure: &Figure) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if has_hollow(figure) {
+        remarks.push(hollow_in_words(figure.kind).to_owned());
+    }
+    match rows_not_shown(figure) {
+        0 => {}
+        1 => remarks
+            .push("One value at or below zero has no place on the logarithmic axis.".to_owned()),
+        n => remarks.push(format!(
+            "{n} of {} values are at or below zero and have no place on the logarithmic axis.",
+            figure.rows.len()
+        )),
+    }
+    match intervals_not_shown(figure) {
+        0 => {}
+        1 => remarks
+            .push("One interval reaches zero and has no place on the logarithmic axis.".to_owned()),
+        n => remarks.push(format!(
+            "{n} intervals reach zero and have no place on the logarithmic axis."
+        )),
+    }
+    remarks.extend(figure.thinned.as_ref().map(|text| escape(text)));
+    remarks
+}
+
+/// JSON that cannot end the script element it stands in, nor begin a comment there.
+fn script_safe(value: &Value) -> String {
+    value.to_string().replace('<', "\\u003c")
+}
+
+/// A figure for the page: the data once, the specification for both themes without it.
+fn embedded(figure: &Figure, palette: &Palette) -> Value {
+    let mut light = vega_lite_with(figure, palette, Theme::Light);
+    let mut dark = vega_lite_with(figure, palette, Theme::Dark);
+    let rows = light["data"]["values"].take();
+    for spec in [&mut light, &mut dark] {
+        if let Some(spec) = spec.as_object_mut() {
+            spec.remove("$schema");
+            spec.remove("data");
+            spec.insert("background".into(), json!("transparent"));
+        }
+    }
+    json!({ "id": figure.id, "rows": rows, "light": light, "dark": dark })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_leave_its_script_element() {
+        let text = script_safe(&json!({ "label": "</script><!--<script>alert(1)" }));
+        assert!(!text.contains('<'));
+        let back: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(back["label"], "</script><!--<script>alert(1)");
+    }
+}

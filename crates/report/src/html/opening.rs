@@ -1,0 +1,109 @@
+//! What a reader sees first: the question, the table and the figure that answer it, and the remarks that matter.
+
+use super::out::Out;
+use super::{figure, table};
+use crate::markdown::{blocks, escape, phrase};
+use crate::palette::Palette;
+use crate::summary::{Note, Severity, Summary};
+
+/// Remarks that are open; the others unfold.
+const OPEN_NOTES: usize = 3;
+
+/// The first screen of a page.
+pub(super) fn push(out: &mut Out, summary: &Summary, palette: &Palette) {
+    let anchor = out.part("Answer");
+    out.push(&format!("<header id=\"{anchor}\">"));
+    match &summary.question {
+        Some(question) => out.push(&format!(
+            "<p class=\"kicker\">{}</p>\n<h1>{}</h1>",
+            escape(&summary.title),
+            escape(question)
+        )),
+        None => out.push(&format!(
+            "<p class=\"kicker\">Sojourn report</p>\n<h1>{}</h1>",
+            escape(&summary.title)
+        )),
+    }
+    out.push("</header>");
+    out.push("<section class=\"answer\" aria-label=\"Answer\">");
+    if let Some(own) = summary.answer_table() {
+        table::push(out, own, true);
+    }
+    if let Some(own) = summary.answer_figure() {
+        figure::push(out, own, palette, true);
+    }
+    notes(out, &summary.notes);
+    out.push("</section>");
+}
+
+/// What the auditor says, warnings first.
+fn notes(out: &mut Out, notes: &[Note]) {
+    if notes.is_empty() {
+        return;
+    }
+    let of = |severity: Severity| notes.iter().filter(move |note| note.severity == severity);
+    let all: Vec<&Note> = of(Severity::Warning).chain(of(Severity::Info)).collect();
+    out.push("<section class=\"caveats\" aria-labelledby=\"caveats\"><h2 id=\"caveats\">Keep in mind</h2>");
+    let (open, folded) = all.split_at(all.len().min(OPEN_NOTES));
+    list(out, open);
+    if !folded.is_empty() {
+        let remarks = if folded.len() == 1 {
+            "remark"
+        } else {
+            "remarks"
+        };
+        out.push(&format!(
+            "<details class=\"fold\"><summary>{} more {remarks}</summary>",
+            folded.len()
+        ));
+        list(out, folded);
+        out.push("</details>");
+    }
+    out.push("</section>");
+}
+
+fn list(out: &mut Out, notes: &[&Note]) {
+    out.push("<ul class=\"notes\">");
+    for note in notes {
+        let (class, word) = match note.severity {
+            Severity::Warning => ("warning", "Warning"),
+            Severity::Info => ("info", "Note"),
+        };
+        let (text, place) = apart(&note.text);
+        let help = note.help.as_ref().map(|help| phrase(help));
+        let rest: Vec<String> = place.map(escape).into_iter().chain(help).collect();
+        out.push(&format!(
+            "<li class=\"{class}\"><strong class=\"rule\">{word}<span class=\"sr\"> {}</span></strong> <div>{}</div>",
+            escape(&note.rule),
+            blocks(text)
+        ));
+        if !rest.is_empty() {
+            out.push(&format!("<p class=\"help\">{}</p>", rest.join(" ")));
+        }
+        out.push("</li>");
+    }
+    out.push("</ul>");
+}
+
+/// A remark, and the points that it is about.
+fn apart(text: &str) -> (&str, Option<&str>) {
+    let text = text.trim_end();
+    match text.rsplit_once(" (at ") {
+        Some((said, place)) if place.ends_with(')') => (said, Some(&text[said.len() + 1..])),
+        _ => (text, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remark_stands_apart_from_its_points() {
+        assert_eq!(
+            apart("It is short. (at 2 of 5, such as a: b=1)"),
+            ("It is short.", Some("(at 2 of 5, such as a: b=1)"))
+        );
+        assert_eq!(apart("It is short."), ("It is short.", None));
+    }
+}
