@@ -131,7 +131,7 @@ fn setting(table: &Table, laid: &Laid, index: usize) -> Setting {
         _ => None,
     });
     let labels = laid.align[index] == Align::Right && texts.all(|decimal| decimal);
-    if !measured && !(labels && cells().next().is_some()) {
+    if !(measured || labels && cells().next().is_some()) {
         return Setting::Words(match laid.align[index] {
             Align::Left => 'l',
             Align::Center => 'c',

@@ -293,7 +293,7 @@ impl VirtualClock {
 }
 
 impl Queue {
-    /// What so many bytes take at the reserved rate, in picoseconds.
+    /// What `bytes` take at the reserved rate, in picoseconds.
     fn tick(&self, bytes: u64) -> u128 {
         u128::from(bytes) * BYTE / u128::from(self.rate.as_bps())
     }
