@@ -65,7 +65,7 @@ params! {
         rfc2859 as Rfc2859 = "rfc2859" {
             peak = "2Mbps" from "RFC 2859 section 4: above the committed rate; without a default";
             red = "14" from "RFC 2597: AF13";
-            each = "wred by=drop_precedence min=30p:20p:10p max=50p:30p:20p" from "RFC 2597 section 4: RED for each drop precedence, the lower the longer";
+            each = "wred class=drop_precedence min=30p:20p:10p max=50p:30p:20p" from "RFC 2597 section 4: RED for each drop precedence, the lower the longer";
         }
     }
 }
