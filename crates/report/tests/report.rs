@@ -269,7 +269,7 @@ fn the_page_opens_with_the_question_and_what_answers_it() {
     let mut summary = sample();
     let last = |summary: &Value, kind: &str| {
         let blocks = summary["blocks"].as_array().unwrap().iter();
-        let found = blocks.filter(|block| block["type"] == kind).next_back();
+        let found = blocks.rev().find(|block| block["type"] == kind);
         found.unwrap()["id"].as_str().unwrap().to_owned()
     };
     let (table, figure) = (last(&summary, "table"), last(&summary, "figure"));
