@@ -86,9 +86,6 @@ class Opened:
         return self
 
     def __exit__(self, *_: object) -> None:
-        shots = os.environ.get("SOJOURN_REPORT_SHOTS")
-        if shots:
-            Path(shots).mkdir(parents=True, exist_ok=True)
         self.context.close()
 
     def overflow(self) -> int:
@@ -137,7 +134,7 @@ def test_the_first_screen_has_question_table_figure_and_remarks(
         assert page.locator(".plot:visible").count() <= 8
         # Each remark has its reason.
         for remark in page.locator(".caveats li").all():
-            assert len(remark.locator("div").inner_text()) > 20
+            assert len(remark.locator("div").text_content()) > 20
 
 
 def test_figures_are_drawn_when_they_are_unfolded(page_file: Path, browser: Any) -> None:

@@ -22,6 +22,7 @@
 //! title           text
 //! question?       text
 //! answer?         {table?: id, figure?: id}
+//! differences?    [text], what results that are overlaid differ by
 //! subtitle?       text
 //! command         the command that repeats the runs
 //! version         version of Sojourn that wrote the results
@@ -89,6 +90,7 @@ mod latex;
 mod load;
 mod markdown;
 mod number;
+mod overlay;
 mod palette;
 mod paper;
 mod picture;
@@ -106,6 +108,7 @@ pub use grid::{Grid, GridColumn, wrapped};
 pub use kind::Kind;
 pub use latex::{Latex, latex};
 pub use load::{ID_RULE, SUMMARY_FILE, is_id, load};
+pub use overlay::{Labelled, overlay};
 pub use palette::{Palette, Theme};
 pub use paper::{LATEX_FOLDER, NUMBERS_FILE, SPREADSHEET_FILE, WrittenLatex, write_latex};
 pub use picture::{Drawn, Panel, Picture, svg};

@@ -27,6 +27,9 @@ pub struct Summary {
     /// What answers it; without, the first table and the first figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
+    /// What results that are overlaid differ by: plain text, one entry per setting.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<String>,
     /// Second line of the title, plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtitle: Option<String>,

@@ -268,8 +268,8 @@ fn what_the_reader_must_know_stands_by_the_figure() {
 fn the_page_opens_with_the_question_and_what_answers_it() {
     let mut summary = sample();
     let last = |summary: &Value, kind: &str| {
-        let mut blocks = summary["blocks"].as_array().unwrap().iter();
-        let found = blocks.rfind(|block| block["type"] == kind);
+        let blocks = summary["blocks"].as_array().unwrap().iter();
+        let found = blocks.rev().find(|block| block["type"] == kind);
         found.unwrap()["id"].as_str().unwrap().to_owned()
     };
     let (table, figure) = (last(&summary, "table"), last(&summary, "figure"));

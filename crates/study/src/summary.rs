@@ -11,6 +11,7 @@ mod columns;
 mod figures;
 mod limits;
 pub(crate) mod links;
+mod overlay;
 mod receivers;
 mod rows;
 mod settings;
@@ -31,6 +32,7 @@ use sojourn_results::manifest::VERSION;
 use sojourn_scenario::catalogue::{Entry, Family, entries};
 use sojourn_scenario::error::Result;
 
+pub use overlay::{Overlaid, overlay};
 pub use wanted::Record;
 
 use answer::Choice;
@@ -85,6 +87,7 @@ pub fn summarize(results: &ResultSet) -> Result<Summary> {
         title: manifest.title.clone(),
         question: choice.question(),
         answer: Some(choice.answer()),
+        differences: Vec::new(),
         subtitle: manifest
             .paper
             .as_ref()

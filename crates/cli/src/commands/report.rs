@@ -1,30 +1,36 @@
 //! `sojourn report`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sojourn_results::ResultSet;
-use sojourn_results::directory::hold_for_report;
+use sojourn_results::directory::{MANIFEST_FILE, hold_for_report, write_json};
 use sojourn_scenario::{LabError, LabErrorKind};
-use sojourn_study::summary::write_summary;
+use sojourn_study::summary::{SUMMARY_FILE, overlay, write_summary};
 
 use crate::args::Format;
+use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
-use crate::output::emit;
+use crate::output::{Text, emit, emit_data, paragraph};
 use crate::paper::{self, PaperArgs};
 use crate::show;
 use clap::{Args, ValueEnum};
 
-/// Write a report of a result directory: tables, figures and one HTML file.
+/// Write a report of a result directory: tables, figures and one HTML file. Lay several directories of one study over each other.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sojourn report results/rrul
+  sojourn report results/rrul results/rrul-2 --out both
   sojourn report results/rrul --images svg,png
   sojourn report results/rrul --latex --xlsx --images pdf --width ieee
   sojourn report results/rrul --format csv > rrul.csv")]
 pub(crate) struct ReportArgs {
-    /// Result directory.
-    pub(crate) dir: PathBuf,
+    /// Result directory. Name several of the same study to compare them in one report.
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) dirs: Vec<PathBuf>,
+    /// Directory of the report of several directories [default: both names, beside the first].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     /// Also write the figures as image files: svg, png, pdf, separated by commas. Needs the Python package.
     #[arg(long, value_name = "FORMATS", value_delimiter = ',')]
     pub(crate) images: Vec<ImageFormat>,
@@ -85,35 +91,183 @@ fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
             .into());
         }
     };
-    let results = ResultSet::load(&args.dir)?;
-    let _hold = hold_for_report(&args.dir)?;
-    write_summary(&args.dir)?;
-    let rendered = sojourn_report::render(&args.dir)
-        .map_err(|error| LabError::new(LabErrorKind::Io, error.to_string()))?;
-    let images = match draw {
-        Some(draw) => draw(&args.dir, &formats, args.paper.inches())
-            .map_err(|text| LabError::new(LabErrorKind::Io, text))?,
-        None => Vec::new(),
+    let files = Files {
+        draw,
+        formats: &formats,
+        paper: &args.paper,
+        spreadsheet,
     };
-    let written = paper::write(&args.paper, &args.dir, spreadsheet)?;
-    show::results(&results, args.format, None)?;
-    if args.format != Format::Table {
+    match (args.dirs.as_slice(), &args.out) {
+        ([dir], None) => of_one(dir, args.format, &files),
+        ([_], Some(_)) => Err(LabError::new(
+            LabErrorKind::Contradiction,
+            "--out is for a report of several directories: that of one stands in it",
+        )
+        .remedy("leave out --out, or name another directory")
+        .into()),
+        (dirs, out) => of_several(dirs, out.as_deref(), args.format, &files),
+    }
+}
+
+/// What is written beside a report.
+struct Files<'a> {
+    /// Draws the image files, if any are wanted.
+    draw: Option<&'a Draw<'a>>,
+    formats: &'a [&'a str],
+    paper: &'a PaperArgs,
+    spreadsheet: Option<&'a Draw<'a>>,
+}
+
+/// The report of one directory stands in it.
+fn of_one(dir: &Path, format: Format, files: &Files<'_>) -> Result<(), Failure> {
+    let results = ResultSet::load(dir)?;
+    let _hold = hold_for_report(dir)?;
+    write_summary(dir)?;
+    let written = files.write(dir)?;
+    show::results(&results, format, None)?;
+    match format {
+        Format::Table => emit(&written),
+        Format::Csv | Format::Json => Ok(()),
+    }
+}
+
+/// The report of several directories has one of its own.
+fn of_several(
+    dirs: &[PathBuf],
+    out: Option<&Path>,
+    format: Format,
+    files: &Files<'_>,
+) -> Result<(), Failure> {
+    let labels = labels(dirs)?;
+    let out = match out {
+        Some(out) => out.to_path_buf(),
+        None => {
+            let joined = labels.join("-and-").replace(['/', '\\'], "-");
+            dirs[0].with_file_name(joined)
+        }
+    };
+    if out.join(MANIFEST_FILE).exists() {
+        return Err(LabError::new(
+            LabErrorKind::ForeignResults,
+            "this directory has results of its own",
+        )
+        .in_file(&out.display().to_string())
+        .remedy("name another one with --out")
+        .into());
+    }
+    let loaded: Result<Vec<(String, ResultSet)>, LabError> = labels
+        .into_iter()
+        .zip(dirs)
+        .map(|(label, dir)| Ok((label, ResultSet::load(dir)?)))
+        .collect();
+    let mut command = Words::new("report");
+    for dir in dirs {
+        command = command.path(dir);
+    }
+    let command = command.option_path("--out", Some(&out)).text();
+    let overlaid = overlay(&loaded?, &command)?;
+    std::fs::create_dir_all(&out).map_err(|error| {
+        LabError::new(LabErrorKind::Io, error.to_string()).in_file(&out.display().to_string())
+    })?;
+    write_json(&out.join(SUMMARY_FILE), &overlaid.summary)?;
+    let written = files.write(&out)?;
+    if let Some(data) = show::data(&overlaid.comparison, format) {
+        emit_data(&data)?;
+        show::notes_beside(&overlaid.comparison, format);
         return Ok(());
     }
-    let mut text = format!("\nReport:  {}\n", rendered.report.display());
-    if let Some(folder) = rendered.figures.first().and_then(|figure| figure.parent()) {
-        let drawn = match images.len() {
-            0 => String::new(),
-            count => format!(", {count} images"),
+    let mut text = Text::default();
+    for difference in &overlaid.summary.differences {
+        text = text.plain(&paragraph(&format!("differs: {difference}"), "  "));
+    }
+    if !overlaid.summary.differences.is_empty() {
+        text = text.plain("\n");
+    }
+    text.emit()?;
+    show::whole(&overlaid.comparison).plain(&written).emit()
+}
+
+/// What the directories are called: the ends of their paths that tell them apart.
+fn labels(dirs: &[PathBuf]) -> Result<Vec<String>, LabError> {
+    let whole: Vec<Vec<String>> = dirs
+        .iter()
+        .map(|dir| {
+            let path = dir.canonicalize().unwrap_or_else(|_| dir.clone());
+            let parts = path.components();
+            parts
+                .map(|part| part.as_os_str().to_string_lossy().into_owned())
+                .collect()
+        })
+        .collect();
+    for (place, path) in whole.iter().enumerate() {
+        if whole[..place].contains(path) {
+            return Err(LabError::new(
+                LabErrorKind::Contradiction,
+                "this directory is named twice",
+            )
+            .in_file(&dirs[place].display().to_string())
+            .remedy("name each once"));
+        }
+    }
+    let longest = whole.iter().map(Vec::len).max().unwrap_or(1);
+    let ends = |count: usize| -> Vec<String> {
+        let each = whole.iter();
+        each.map(|path| path[path.len().saturating_sub(count)..].join("/"))
+            .collect()
+    };
+    let distinct = |names: &Vec<String>| {
+        let mut sorted = names.clone();
+        sorted.sort();
+        sorted.dedup();
+        sorted.len() == names.len()
+    };
+    let found = (1..=longest).map(ends).find(distinct);
+    Ok(found.unwrap_or_else(|| ends(longest)))
+}
+
+impl Files<'_> {
+    /// Writes the files of a report beside its summary, and says where they are.
+    fn write(&self, dir: &Path) -> Result<String, Failure> {
+        let rendered = sojourn_report::render(dir)
+            .map_err(|error| LabError::new(LabErrorKind::Io, error.to_string()))?;
+        let images = match self.draw {
+            Some(draw) => draw(dir, self.formats, self.paper.inches())
+                .map_err(|text| LabError::new(LabErrorKind::Io, text))?,
+            None => Vec::new(),
         };
-        text.push_str(&format!(
-            "Figures: {} (Vega-Lite{drawn})\n",
-            folder.display()
-        ));
+        let written = paper::write(self.paper, dir, self.spreadsheet)?;
+        let mut text = format!("\nReport:  {}\n", rendered.report.display());
+        if let Some(folder) = rendered.figures.first().and_then(|figure| figure.parent()) {
+            let drawn = match images.len() {
+                0 => String::new(),
+                count => format!(", {count} images"),
+            };
+            text.push_str(&format!(
+                "Figures: {} (Vega-Lite{drawn})\n",
+                folder.display()
+            ));
+        }
+        if let Some(folder) = rendered.tables.first().and_then(|table| table.parent()) {
+            text.push_str(&format!("Tables:  {} (CSV, Markdown)\n", folder.display()));
+        }
+        text.push_str(&written);
+        Ok(text)
     }
-    if let Some(folder) = rendered.tables.first().and_then(|table| table.parent()) {
-        text.push_str(&format!("Tables:  {} (CSV, Markdown)\n", folder.display()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_the_end_of_the_path_that_tells_directories_apart() {
+        let dirs = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(labels(&dirs(&["r/a", "r/b"])).unwrap(), ["a", "b"]);
+        assert_eq!(
+            labels(&dirs(&["x/rrul", "y/rrul"])).unwrap(),
+            ["x/rrul", "y/rrul"]
+        );
+        let error = labels(&dirs(&["r/a", "r/a"])).unwrap_err().to_string();
+        assert!(error.contains("named twice"), "{error}");
     }
-    text.push_str(&written);
-    emit(&text)
 }

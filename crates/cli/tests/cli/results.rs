@@ -513,3 +513,49 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
         "{said}"
     );
 }
+
+#[test]
+fn a_report_of_two_directories_names_what_differs_first_and_has_a_level_more() {
+    let place = Place::new();
+    place.ok("study small.toml --out a");
+    place.ok("study small.toml --out b --set run.seed=7");
+    let text = place.ok("report a b --out both");
+    assert!(text.starts_with("differs: run seed: "), "{text}");
+    assert!(text.contains(" in a, 7 in b\n"), "{text}");
+    assert!(text.contains("  Results  "), "{text}");
+    let page = place.read("both/report.html");
+    assert!(page.contains("Differences in settings") && page.contains("7 in b</li>"));
+    // The directories stay as they were, and numbers say whose they are.
+    assert!(!place.read("a/summary.json").contains("7 in b"));
+    let csv = place.ok("report a b --out both --format csv");
+    let head = csv.lines().next().unwrap();
+    assert!(head.starts_with("experiment,results,"), "{head}");
+    for (label, dir) in [("a", "a"), ("b", "b")] {
+        let alone = place.ok(&format!("report {dir} --format csv"));
+        let line = alone.lines().nth(1).unwrap();
+        let (experiment, rest) = line.split_once(',').unwrap();
+        let marked = format!("{experiment},{label},{rest}");
+        assert!(csv.lines().any(|line| line == marked), "{marked}");
+    }
+}
+
+#[test]
+fn directories_that_do_not_fit_together_are_refused_with_the_reason() {
+    let place = Place::new();
+    place.ok("study small.toml --out a");
+    place.ok("run tiny.toml --out tiny");
+    for (line, parts) in [
+        ("report a tiny", ["different studies", "the same study"]),
+        ("report a a", ["named twice", "each once"]),
+        ("report a --out b", ["--out", "leave out --out"]),
+        ("report a b", ["b", "manifest.json"]),
+    ] {
+        let error = place.refused(place.sojourn(line));
+        for part in parts {
+            assert!(error.contains(part), "{line}: {error}");
+        }
+    }
+    place.ok("study small.toml --out c --set run.seed=7");
+    let error = place.refused(place.sojourn("report a c --out tiny"));
+    assert!(error.contains("results of its own"), "{error}");
+}

@@ -63,14 +63,16 @@
   }
 
   function fitHeight(spec, height) {
+    // The legend is within the height.
+    const { lines } = legendOf(spec);
     if (!spec.facet) {
-      spec.height = height;
+      spec.height = Math.max(height, 150 + 17 * lines);
       return;
     }
     const field = spec.facet.field;
     const panels = new Set(spec.data.values.map((row) => String(row[field]))).size;
     const rows = Math.ceil(panels / spec.columns);
-    spec.spec.height = Math.max(60, Math.floor((height - 90) / rows - 44));
+    spec.spec.height = Math.max(60, Math.floor((height - 70 - 17 * lines) / rows - 44));
   }
 
   function fitPanels(spec, width) {
@@ -80,9 +82,15 @@
     spec.spec.width = Math.max(80, Math.floor((width - axis - gap * (spec.columns - 1)) / spec.columns));
   }
 
-  function fitLegend(spec, width) {
+  // The labels of the legend, and how many lines they take.
+  function legendOf(spec) {
     const layers = spec.layer ?? spec.spec.layer;
     const labels = layers.map((layer) => layer.encoding?.color?.scale?.domain).find(Boolean) ?? [];
+    return { labels, lines: Math.ceil(labels.length / (spec.config.legend?.columns || labels.length || 1)) };
+  }
+
+  function fitLegend(spec, width) {
+    const { labels } = legendOf(spec);
     const item = 7 * Math.max(0, ...labels.map((label) => label.length)) + 36;
     if (labels.length * item > width - 80) {
       spec.config.legend.columns = Math.max(1, Math.floor((width - 80) / item));

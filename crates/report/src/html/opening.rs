@@ -6,6 +6,8 @@ use crate::markdown::{blocks, escape, phrase};
 use crate::palette::Palette;
 use crate::summary::{Note, Severity, Summary};
 
+/// Differences between overlaid results that are open; the others unfold.
+const OPEN_DIFFERENCES: usize = 4;
 /// Remarks that are open; the others unfold.
 const OPEN_NOTES: usize = 3;
 
@@ -24,6 +26,7 @@ pub(super) fn push(out: &mut Out, summary: &Summary, palette: &Palette) {
             escape(&summary.title)
         )),
     }
+    differences(out, &summary.differences);
     out.push("</header>");
     out.push("<section class=\"answer\" aria-label=\"Answer\">");
     if let Some(own) = summary.answer_table() {
@@ -33,6 +36,32 @@ pub(super) fn push(out: &mut Out, summary: &Summary, palette: &Palette) {
         figure::push(out, own, palette, true);
     }
     notes(out, &summary.notes);
+    out.push("</section>");
+}
+
+/// What overlaid results differ by, the first of it open.
+fn differences(out: &mut Out, all: &[String]) {
+    if all.is_empty() {
+        return;
+    }
+    let (open, folded) = all.split_at(all.len().min(OPEN_DIFFERENCES));
+    let items = |lines: &[String]| {
+        let lines = lines.iter();
+        lines
+            .map(|line| format!("<li>{}</li>", escape(line)))
+            .collect::<String>()
+    };
+    out.push(&format!(
+        "<section class=\"differences\" aria-label=\"Differences in settings\"><ul>{}</ul>",
+        items(open)
+    ));
+    if !folded.is_empty() {
+        out.push(&format!(
+            "<details class=\"fold\"><summary>{} more differences</summary><ul>{}</ul></details>",
+            folded.len(),
+            items(folded)
+        ));
+    }
     out.push("</section>");
 }
 

@@ -192,6 +192,7 @@ pub fn summary(analysis: &Analysis, command: &str, title: &str) -> Summary {
         title: title.to_owned(),
         question: None,
         answer: None,
+        differences: Vec::new(),
         subtitle: Some(format!("Analysis of {}", analysis.format.title())),
         command: command.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
