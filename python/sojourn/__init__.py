@@ -55,13 +55,14 @@ from sojourn.results import (
     study,
     trace_analyse,
 )
-from sojourn.scenario import Scenario, chain, dumbbell, graph, load, parking_lot
+from sojourn.scenario import Drawing, Scenario, chain, dumbbell, graph, load, parking_lot
 from sojourn.table import Named, Table
 
 __all__ = [
     "PROFILE",
     "BadValueError",
     "ContradictionError",
+    "Drawing",
     "Figure",
     "FileSyntaxError",
     "ForeignResultsError",

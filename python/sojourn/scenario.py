@@ -22,12 +22,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 
 from sojourn import _core
-from sojourn.errors import ContradictionError, UnknownKeyError, WrongTypeError
+from sojourn.errors import (
+    BadValueError,
+    ContradictionError,
+    ResultsIOError,
+    UnknownKeyError,
+    WrongTypeError,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = [
+    "Drawing",
     "Flow",
     "Queue",
     "Scenario",
@@ -49,6 +56,44 @@ Flow: TypeAlias = str | Mapping[str, Any]
 
 # No value, where None is one.
 _ABSENT: Final = object()
+
+
+class Drawing:
+    """The picture of a topology; a notebook shows it.
+
+    `svg` is its text, and `save` writes it to a file.
+    """
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the picture as SVG; returns the file."""
+        file = Path(path_of("path", path, "the path of an SVG file"))
+        if file.suffix.lower() != ".svg":
+            raise BadValueError(
+                f"{file}: the picture is SVG; name a file that ends with .svg", file=str(file)
+            )
+        try:
+            file.write_text(self.svg, encoding="utf-8")
+        except OSError as error:
+            raise ResultsIOError(
+                f"{file}: cannot write the picture: {error.strerror}; free space or choose another directory",
+                file=str(file),
+            ) from error
+        return file
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+    def __str__(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<sojourn.Drawing: {len(self.svg)} characters of SVG>"
 
 
 class Scenario(Mapping[str, Any]):
@@ -137,6 +182,10 @@ class Scenario(Mapping[str, Any]):
     def resolve(self) -> Scenario:
         """The scenario with every parameter and its value, as a run's manifest states it; checks it on the way."""
         return Scenario(json.loads(_core.resolve(self.to_json(), self.name)))
+
+    def draw(self) -> Drawing:
+        """The picture of its topology: nodes, links with rate, delay and queue, flows as coloured arrows."""
+        return Drawing(_core.draw(self.to_json(), self.name))
 
     def to_dict(self) -> dict[str, Any]:
         """The tables as plain dicts and lists."""

@@ -279,3 +279,24 @@ def test_a_message_about_a_list_names_the_function_that_returns_it(family: str) 
     text = str(errors.SojournError(f"see sojourn list {family} for more"))
     assert text == f"see sojourn list {family} (sojourn.list_{family}()) for more"
     assert callable(getattr(sojourn, f"list_{family}"))
+
+
+# The picture of a topology.
+
+
+def test_a_scenario_draws_its_topology(tmp_path: Path) -> None:
+    scenario = sojourn.dumbbell(rate="7Mbps", queue="codel", flows=["4*cubic", "cbr 2Mbps"])
+    drawing = scenario.draw()
+    for text in ("7 Mbps", "CoDel", "cubic × 4", "cbr 2 Mbps"):
+        assert text in drawing.svg, text
+    assert drawing._repr_svg_() == drawing._repr_html_() == str(drawing) == drawing.svg
+    file = drawing.save(tmp_path / "topology.svg")
+    assert file.read_text(encoding="utf-8") == drawing.svg == scenario.draw().svg
+
+
+def test_a_drawing_is_saved_as_svg_or_refused(tmp_path: Path) -> None:
+    drawing = sojourn.chain(hops=2, flows=["cbr 1Mbps"]).draw()
+    with pytest.raises(errors.BadValueError, match=r"\.svg"):
+        drawing.save(tmp_path / "topology.png")
+    with pytest.raises(errors.ResultsIOError, match="cannot write"):
+        drawing.save(tmp_path / "nowhere" / "topology.svg")

@@ -56,6 +56,7 @@ commands! {
     ["Look up"]
     list::ListArgs as List,
     show::ShowArgs as Show,
+    draw::DrawArgs as Draw,
     docs::DocsArgs as Docs,
     schema::SchemaArgs as Schema,
     tc::TcArgs as Tc,

@@ -39,7 +39,7 @@ mod _core {
     use super::traces::trace_analyse;
     #[pymodule_export]
     use super::{
-        check, listing, main, nearest, read_toml, resolve, schema, set_values, sheets, show,
+        check, draw, listing, main, nearest, read_toml, resolve, schema, set_values, sheets, show,
         to_toml,
     };
 
@@ -143,6 +143,16 @@ fn resolve(py: Python<'_>, json: &str, name: &str) -> PyResult<String> {
         .and_then(|document| Scenario::from_document(&document))
         .and_then(|scenario| scenario.resolve())
         .map(|full| full.to_document().to_json().to_string())
+        .map_err(|error| errors::lab(py, &error))
+}
+
+/// The picture of its topology, as SVG.
+#[pyfunction]
+fn draw(py: Python<'_>, json: &str, name: &str) -> PyResult<String> {
+    document(json, name)
+        .and_then(|document| Scenario::from_document(&document))
+        .and_then(|scenario| sojourn_study::topology::of_scenario(&scenario))
+        .map(|topology| sojourn_report::topology::topology_svg(&topology))
         .map_err(|error| errors::lab(py, &error))
 }
 

@@ -12,4 +12,5 @@ pub mod rerun;
 pub mod starter;
 pub mod study;
 pub mod summary;
+pub mod topology;
 pub mod validate;

@@ -1,7 +1,9 @@
 //! Studies by name: those in `./studies`, and those that Sojourn brings along.
 
-use crate::study::Study;
+use crate::study::{STUDY_KEYS, Study};
 use sojourn_scenario::document::{Document, read_text, refuse_results};
+use sojourn_scenario::model::Scenario;
+use sojourn_scenario::reader::Reading;
 use sojourn_scenario::{LabError, LabErrorKind};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -69,15 +71,26 @@ impl Found {
     /// # Errors
     /// As [`Study::from_document`].
     pub fn study(&self) -> Result<Study> {
+        Study::from_document_and_files(&self.document, &|path| self.file(path))
+    }
+
+    /// The scenario of the document, without its experiments.
+    ///
+    /// # Errors
+    /// As [`Scenario::from_document`].
+    pub fn reading(&self) -> Result<Reading> {
+        Scenario::read_with_files(&self.document, &STUDY_KEYS, &|path| self.file(path))
+    }
+
+    /// A file that the document names.
+    fn file(&self, path: &Path) -> std::io::Result<String> {
         let Some(built_in) = self.built_in else {
-            return Study::from_document(&self.document);
+            return read_text(path);
         };
-        Study::from_document_and_files(&self.document, &|path: &Path| {
-            let name = path.file_name().and_then(OsStr::to_str);
-            let text = name.and_then(|name| built_in.file(name));
-            text.map(str::to_owned)
-                .ok_or_else(|| ErrorKind::NotFound.into())
-        })
+        let name = path.file_name().and_then(OsStr::to_str);
+        let text = name.and_then(|name| built_in.file(name));
+        text.map(str::to_owned)
+            .ok_or_else(|| ErrorKind::NotFound.into())
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod commands;
+mod draw;
 #[cfg(unix)]
 mod interrupts;
 mod limits;
