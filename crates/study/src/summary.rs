@@ -23,6 +23,7 @@ pub(crate) mod wanted;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use sojourn_report::topology::Topology;
 use sojourn_report::{
     Algorithm, Block, Heading, Note, Summary, Table, csv_cell, text_table, text_table_within,
     wrapped,
@@ -35,6 +36,7 @@ use sojourn_scenario::error::Result;
 pub use overlay::{Overlaid, overlay};
 pub use wanted::Record;
 
+use crate::topology;
 use answer::Choice;
 use wanted::Wanted;
 
@@ -95,12 +97,29 @@ pub fn summarize(results: &ResultSet) -> Result<Summary> {
         command: manifest.command.clone(),
         version: VERSION.to_owned(),
         paragraphs: settings::paragraphs(results),
-        topologies: Vec::new(),
+        topologies: topologies(results),
         settings: settings::groups(manifest),
         algorithms: manifest.algorithms.clone(),
         notes: manifest.notes.clone(),
         blocks,
     })
+}
+
+/// The pictures of all experiments, each shape once. Results of another version may hold a scenario that this one does not read; their
+/// report has no picture.
+fn topologies(results: &ResultSet) -> Vec<Topology> {
+    let experiments = results.manifest.experiments.iter();
+    let each = experiments.map(|experiment| topology::of_results(results, experiment));
+    let mut all: Vec<Topology> = Vec::new();
+    for next in each.flat_map(Result::unwrap_or_default) {
+        if !all.iter_mut().any(|known| known.join(&next)) {
+            all.push(next);
+        }
+    }
+    if let [only] = all.as_mut_slice() {
+        only.title.clone_from(&results.manifest.title);
+    }
+    all
 }
 
 /// Writes the summary of results into a directory, under [`SUMMARY_FILE`].
