@@ -264,6 +264,10 @@ impl Comparison<'_> {
 
 #[cfg(test)]
 mod tests {
+    use sojourn_results::Manifest;
+    use sojourn_results::directory::Taking;
+    use sojourn_scenario::document::Document;
+
     use super::*;
 
     fn again(differing: &[&str], absent: u64, missing: bool) -> Rerun {
@@ -300,5 +304,23 @@ mod tests {
             altered,
             ["out/a: other bits; 1 of 8 tables differ, this is the first"]
         );
+    }
+
+    #[test]
+    fn results_of_another_version_are_told_with_both_versions() -> Result<()> {
+        let temp = tempfile::tempdir().expect("a directory");
+        let document = Document::parse("flows = [\"reno\"]", "tiny.toml")?;
+        let mut manifest = Study::from_document(&document)?.manifest("sojourn run tiny.toml")?;
+        let make = |manifest: &Manifest, name: &str| -> Result<PathBuf> {
+            let dir = temp.path().join(name);
+            ResultDir::create(&dir, manifest.clone(), Taking::default())?;
+            Ok(dir)
+        };
+        assert_eq!(other_version(&make(&manifest, "ours")?)?, None);
+        manifest.sojourn = "0.0.1".to_owned();
+        let said = other_version(&make(&manifest, "theirs")?)?.unwrap_or_default();
+        let both = format!("Sojourn 0.0.1, this is Sojourn {VERSION}");
+        assert!(said.contains(&both), "{said}");
+        Ok(())
     }
 }
