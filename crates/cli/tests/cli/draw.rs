@@ -16,7 +16,14 @@ fn every_study_that_comes_along_can_be_drawn() {
 #[test]
 fn the_picture_names_nodes_links_queues_and_flows() {
     let picture = Place::new().ok("draw red-droptail-ten-nodes");
-    for text in ["k1", "3 Mbps", "12 ms", "DropTail", "on_off 580 kbps, a2 → c2", "measured queue"] {
+    for text in [
+        "k1",
+        "3 Mbps",
+        "12 ms",
+        "DropTail",
+        "on_off 580 kbps, a2 → c2",
+        "measured queue",
+    ] {
         assert!(picture.contains(text), "{text}: {picture}");
     }
 }
@@ -25,14 +32,21 @@ fn the_picture_names_nodes_links_queues_and_flows() {
 fn an_experiment_lists_the_values_of_its_points() {
     let picture = Place::new().ok("draw codel-drr-bandwidth-mtu --experiment bandwidth");
     assert!(picture.contains("2, 4, 10, 100 Mbps"), "{picture}");
-    assert!(picture.contains("CoDel") && picture.contains("DRR"), "{picture}");
+    assert!(
+        picture.contains("CoDel") && picture.contains("DRR"),
+        "{picture}"
+    );
 }
 
 #[test]
 fn every_experiment_has_a_file_in_the_directory() {
     let place = Place::new();
     place.ok("draw codel-drr-bandwidth-mtu --experiment all --out pictures");
-    let names: Vec<String> = place.files("pictures").into_iter().map(|file| file.0).collect();
+    let names: Vec<String> = place
+        .files("pictures")
+        .into_iter()
+        .map(|file| file.0)
+        .collect();
     for name in ["bandwidth.svg", "mtu.svg"] {
         assert!(names.iter().any(|known| known == name), "{names:?}");
     }
@@ -52,8 +66,12 @@ fn settings_and_files_are_those_of_other_commands() {
     place.ok("draw tiny.toml --set topology.rate=7Mbps --out a.svg");
     let picture = place.read("a.svg");
     assert!(picture.contains("7 Mbps"), "{picture}");
-    let refused = place.refused(place.sojourn("draw codel-drr-bandwidth-mtu --experiment bandwith"));
-    assert!(refused.contains("--experiment") && refused.contains("bandwidth"), "{refused}");
+    let refused =
+        place.refused(place.sojourn("draw codel-drr-bandwidth-mtu --experiment bandwith"));
+    assert!(
+        refused.contains("--experiment") && refused.contains("bandwidth"),
+        "{refused}"
+    );
     let refused = place.refused(place.sojourn("draw codel-drr-bandwidth-mtu --experiment all"));
     assert!(refused.contains("--out"), "{refused}");
 }
