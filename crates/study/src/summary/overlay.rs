@@ -4,7 +4,7 @@ use sojourn_report::Summary;
 use sojourn_results::directory::ResultSet;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
-use super::{Comparison, Record, comparison, summarize};
+use super::{Comparison, Record, comparison, dialects, summarize};
 
 /// The factor that says whose a number is.
 const OWNER: &str = "results";
@@ -37,6 +37,7 @@ pub fn overlay(all: &[(String, ResultSet)], command: &str) -> Result<Overlaid> {
         tables: summary.tables().cloned().collect(),
         records: Vec::new(),
         differences: Vec::new(),
+        dialects: dialects(&summary.algorithms),
         notes: summary.notes.clone(),
         answer: summary.answer_table().map(|table| table.id.clone()),
     };
