@@ -4,7 +4,7 @@
 //! 3.3 (dialect paper, the default: two colours, IN and OUT, for RIO; read in what cites it, and in ns-2's and J-Sim's
 //! implementations of it); W. Fang, N. Seddigh and B. Nandy, RFC 2859, "A Time Sliding Window Three Colour Marker" (dialect
 //! rfc2859: green, yellow and red). ns-2.35's TSW2CM and TSW3CM (diffserv/dsPolicy.cc) are the same estimator and the same
-//! probabilities with other draws.
+//! probabilities with other draws. Sections 1 and 2 of the RFC were read; the formulas of sections 3 and 4 are taken from implementations.
 //!
 //! The estimator holds an average rate and the time of the last packet; at first these are the committed rate and 0. A packet of s
 //! bytes that arrives at t makes the average (average `window` + s) / (t - last + `window`). Above the committed rate C, a packet is
