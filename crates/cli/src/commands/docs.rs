@@ -226,10 +226,7 @@ mod tests {
     #[test]
     fn a_word_without_a_page_names_the_pages_that_have_it() {
         let error = find("sawtooth").err().expect("no such page").to_string();
-        assert!(
-            error.contains("pages that have the word: "),
-            "{error}"
-        );
+        assert!(error.contains("pages that have the word: "), "{error}");
         let error = find("qwertz").err().expect("no such page").to_string();
         assert!(error.contains("`sojourn docs` lists the topics"), "{error}");
     }
