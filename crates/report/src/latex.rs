@@ -297,15 +297,15 @@ fn head(summary: &Summary) -> String {
 %   \\SojournValue{{\\Name}} the value alone
 %   \\SojournUnit{{\\Name}}  value and unit
 % \\SojournCell takes value, half width, power of ten and unit; define it before you input this file to show cells in another way.
-\\providecommand*{{\\SojournCell}}[4]{{%
+\\ProvideDocumentCommand{{\\SojournCell}}{{mmmm}}{{%
   \\if\\relax\\detokenize{{#2}}\\relax\\SojournPlain{{#1}}{{}}{{#3}}{{#4}}\\else
   \\if\\relax\\detokenize{{#4}}\\relax\\num[separate-uncertainty, retain-zero-uncertainty]{{#1 \\pm #2#3}}\\else
   \\qty[separate-uncertainty, retain-zero-uncertainty]{{#1 \\pm #2#3}}{{#4}}\\fi\\fi}}
-\\providecommand*{{\\SojournPlain}}[4]{{%
+\\ProvideDocumentCommand{{\\SojournPlain}}{{mmmm}}{{%
   \\if\\relax\\detokenize{{#4}}\\relax\\num{{#1#3}}\\else\\qty{{#1#3}}{{#4}}\\fi}}
-\\providecommand*{{\\SojournBare}}[4]{{\\num{{#1#3}}}}
-\\providecommand*{{\\SojournValue}}[1]{{{{\\let\\SojournCell\\SojournBare#1}}}}
-\\providecommand*{{\\SojournUnit}}[1]{{{{\\let\\SojournCell\\SojournPlain#1}}}}
+\\ProvideDocumentCommand{{\\SojournBare}}{{mmmm}}{{\\num{{#1#3}}}}
+\\ProvideDocumentCommand{{\\SojournValue}}{{m}}{{{{\\let\\SojournCell\\SojournBare#1}}}}
+\\ProvideDocumentCommand{{\\SojournUnit}}{{m}}{{{{\\let\\SojournCell\\SojournPlain#1}}}}
 ",
         comment(&summary.title),
         comment(&summary.version),

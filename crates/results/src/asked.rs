@@ -402,6 +402,16 @@ impl Names {
         }
     }
 
+    /// Whether a metric that says nothing of its own can be of this.
+    pub fn can_be_of(&self, text: &str, of: &str) -> bool {
+        let is_own = text.contains(" of ");
+        let found = self
+            .level(of)
+            .ok()
+            .and_then(|level| find(text, Some(level)));
+        is_own || found.is_some_and(|(metric, _)| self.suits(metric, of))
+    }
+
     fn suits(&self, metric: &Metric, of: &str) -> bool {
         self.level(of)
             .is_ok_and(|level| kind(level) == kind(metric.level))

@@ -3,9 +3,10 @@
 use super::run::apply_sets;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
-use crate::output::{emit_data, say};
+use crate::output::{emit, emit_data, say};
 use clap::Args;
 use sojourn_report::topology::{Topology, topology_svg};
+use sojourn_results::directory::write_whole;
 use sojourn_run::needs::Needs;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::named::{Found, find};
@@ -56,7 +57,8 @@ fn draw(args: &DrawArgs) -> Result<(), Failure> {
         (None, [(_, topology)]) => emit_data(&topology_svg(topology)),
         (Some(out), [(_, topology)]) if !out.is_dir() => write(out, topology),
         (Some(out), _) => {
-            fs::create_dir_all(out).map_err(|error| LabError::io(out, "make the directory", &error))?;
+            fs::create_dir_all(out)
+                .map_err(|error| LabError::io(out, "make the directory", &error))?;
             let mut files = pictures.iter();
             files.try_for_each(|(name, topology)| write(&out.join(format!("{name}.svg")), topology))
         }
@@ -102,7 +104,9 @@ fn first_experiment(found: &Found) -> Result<Option<Topology>, LabError> {
     };
     let points = study.points().iter();
     let points = points.filter(|point| point.experiment == first.name);
-    Ok(topology::of_points(&first.title, points)?.into_iter().next())
+    Ok(topology::of_points(&first.title, points)?
+        .into_iter()
+        .next())
 }
 
 /// The pictures of one experiment, or of all, with the names of their files.
@@ -133,10 +137,7 @@ fn of_experiments(found: &Found, wanted: &str) -> Result<Vec<(String, Topology)>
 }
 
 fn write(path: &Path, topology: &Topology) -> Result<(), Failure> {
-    let partial = path.with_extension("svg.partial");
-    let written = fs::write(&partial, topology_svg(topology));
-    let written = written.and_then(|()| fs::rename(&partial, path));
-    written.map_err(|error| LabError::io(path, "write the picture", &error))?;
-    say(&format!("wrote {}", path.display()));
+    write_whole(path, topology_svg(topology).as_bytes())?;
+    emit(&format!("Wrote {}\n", path.display()))?;
     Ok(())
 }

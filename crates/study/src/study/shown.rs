@@ -88,6 +88,7 @@ impl Study {
                 .map_err(|error| value.error(error.kind(), "").with_text_of(&error))?;
             asked.push(text);
         }
+        check_acts(table, params.of.as_deref(), &asked, names)?;
         Ok(TableSpec {
             id: params.id,
             title: params.title.unwrap_or_else(|| experiment.title.clone()),
@@ -137,6 +138,11 @@ impl Study {
         }
         let recordable = self.recordable(&experiment.name);
         let mut spec = figure::completed(spec, table, experiment, (names, recordable))?;
+        if !matches!(spec.kind, FigureKind::Time | FigureKind::Cdf) {
+            let shown = [&spec.y, &spec.y_low, &spec.y_high];
+            let shown: Vec<String> = shown.into_iter().flatten().cloned().collect();
+            check_acts(table, spec.of.as_deref(), &shown, names)?;
+        }
         spec.title = title.unwrap_or_else(|| {
             let shown = spec.y.as_deref().or(spec.y_high.as_deref());
             let shown = shown.unwrap_or_default();
@@ -153,6 +159,25 @@ impl Study {
 fn check_of(table: &TableRef<'_>, of: Option<&str>, names: &Names) -> Result<()> {
     let checked = of.map_or(Ok(()), |of| names.check(of));
     checked.map_err(|error| table.error_on("of", error.kind(), "").with_text_of(&error))
+}
+
+/// Fails if no metric can be of what a table or figure is of, so that it would say nothing.
+fn check_acts(
+    table: &TableRef<'_>,
+    of: Option<&str>,
+    metrics: &[String],
+    names: &Names,
+) -> Result<()> {
+    let Some(of) = of else { return Ok(()) };
+    if metrics.is_empty() || metrics.iter().any(|text| names.can_be_of(text, of)) {
+        return Ok(());
+    }
+    let problem = format!("{} cannot be of {of:?}", metrics.join(", "));
+    Err(table
+        .error_on("of", LabErrorKind::Contradiction, problem)
+        .remedy(
+            "leave it out, or ask for a metric of it; `sojourn list metrics` says what each is of",
+        ))
 }
 
 fn check_id(table: &TableRef<'_>, id: &str) -> Result<()> {

@@ -454,6 +454,30 @@ fn a_table_or_figure_of_a_wrong_link_is_told_with_the_nearest_name_and_where_it_
 }
 
 #[test]
+fn a_table_of_something_that_none_of_its_metrics_can_be_of_is_refused() {
+    let table = |of: &str, metrics: &str| {
+        let table = format!("[[table]]\nid = \"t\"\nof = \"{of}\"\nmetrics = [{metrics}]");
+        read(&format!("flows = [\"reno\"]\n{table}")).map(|_| ())
+    };
+    let remedy =
+        "leave it out, or ask for a metric of it; `sojourn list metrics` says what each is of";
+    for (of, metric) in [("reno", "sojourn_s_p95"), ("left-right", "goodput_bps_sum")] {
+        assert_eq!(
+            table(of, &format!("\"{metric}\"")),
+            Err(format!(
+                "study.toml:4: table[0].of: {metric} cannot be of {of:?}; {remedy}"
+            ))
+        );
+    }
+    // One that can be is enough: the others are of what they always are of.
+    assert_eq!(
+        table("reno", "\"sojourn_s_p95\", \"goodput_bps_sum\""),
+        Ok(())
+    );
+    assert_eq!(table("left-right", "\"sojourn_s_p90\""), Ok(()));
+}
+
+#[test]
 fn published_values_that_are_not_there_are_told() {
     let text = error("flows = [\"reno dialect=ns2\"]\n[study]\npublished = \"nowhere.csv\"\n");
     assert!(
