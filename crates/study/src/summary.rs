@@ -220,21 +220,29 @@ impl Comparison {
     /// The tables as a terminal of `width` columns shows them, with the auditor's notes below; without a width, in long lines.
     pub fn text(&self, width: Option<usize>) -> String {
         let mut text = String::new();
-        for table in &self.tables {
+        for (index, table) in self.tables.iter().enumerate() {
+            if index > 0 {
+                text.push('\n');
+            }
             text.push_str(&match width {
                 None => text_table(table),
                 width => text_table_within(table, width),
             });
-            text.push('\n');
         }
-        let notes = self.notes.iter();
-        let notes = notes.map(|note| format!("{}: {}", severity(note), note_text(note)));
-        for line in self.dialects.iter().cloned().chain(notes) {
+        let mut line = |line: &str, gap: &str| {
+            text.push_str(gap);
             text.push_str(&match width {
-                None => line,
-                Some(width) => wrapped(&line, width.saturating_sub(2)).join("\n  "),
+                None => line.to_owned(),
+                Some(width) => wrapped(line, width.saturating_sub(2)).join("\n  "),
             });
             text.push('\n');
+        };
+        if let Some(dialects) = &self.dialects {
+            line(dialects, "");
+        }
+        for (index, note) in self.notes.iter().enumerate() {
+            let gap = if index == 0 { "\n" } else { "" };
+            line(&format!("{}: {}", severity(note), note_text(note)), gap);
         }
         text
     }
