@@ -24,6 +24,7 @@ use sojourn_scenario::resolved::{Network, Queue};
 use sojourn_sim::topology::{Graph, Role};
 use sojourn_sim::{GroupSpec, ImpairmentSpec, LinkSpec, Mrg32k3a, NetworkSpec, Ties, TxRounding};
 use sojourn_traffic::flow::FlowBuilder;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Compiles replication `replication` of a scenario.
@@ -82,17 +83,15 @@ pub fn compile(scenario: &Resolved, replication: u64) -> Result<Compiled, LabErr
 
 /// Refuses a label that is also the name of a link direction, since a metric is of either by its name.
 fn check_labels(scenario: &Resolved, links: &[LinkInfo]) -> Result<(), LabError> {
-    for (at, flow) in scenario.flows.iter().enumerate() {
-        let label = &flow.label;
-        if links
-            .iter()
-            .any(|link| link.observed && link.name == *label)
-        {
-            let problem = format!("{label:?} is also the name of a link direction");
-            return Err(LabError::new(LabErrorKind::Contradiction, problem)
-                .key(format!("flows[{at}].label"))
-                .remedy("give the flows another label"));
-        }
+    let observed = links.iter().filter(|link| link.observed);
+    let names: BTreeSet<&str> = observed.map(|link| link.name.as_str()).collect();
+    let mut labels = scenario.flows.iter().map(|flow| flow.label.as_str());
+    if let Some(at) = labels.position(|label| names.contains(label)) {
+        let label = &scenario.flows[at].label;
+        let problem = format!("{label:?} is also the name of a link direction");
+        return Err(LabError::new(LabErrorKind::Contradiction, problem)
+            .key(format!("flows[{at}].label"))
+            .remedy("give the flows another label"));
     }
     Ok(())
 }

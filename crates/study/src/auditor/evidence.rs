@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use sojourn_results::asked::Of;
 use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::PointInfo;
-use sojourn_results::outcome::RunOutcome;
+use sojourn_results::outcome::{QueueOutcome, RunOutcome};
 use sojourn_run::compile::{Compiled, LinkInfo, compile};
-use sojourn_scenario::model::Scenario;
+use sojourn_scenario::model::{Scenario, Topology};
+use sojourn_sim::DropReason;
 use sojourn_sim::topology::Role;
 
 use crate::measured::{Load, Measured, busiest};
@@ -93,6 +94,28 @@ pub(super) struct Seen<'a> {
     /// Without its queues, which are the largest part.
     pub(super) compiled: Compiled,
     pub(super) runs: Vec<&'a RunOutcome>,
+}
+
+impl<'a> Seen<'a> {
+    /// Whether its network is a graph.
+    pub(super) fn is_graph(&self) -> bool {
+        matches!(self.scenario.topology, Topology::Graph(_))
+    }
+
+    /// The queue of a link direction in each run.
+    pub(super) fn queues_of(&self, link: &str) -> impl Iterator<Item = &'a QueueOutcome> {
+        let queues = self.runs.iter().flat_map(|run| &run.queues);
+        queues.filter(move |queue| queue.link == link)
+    }
+}
+
+/// Reasons of drops for lack of room.
+pub(super) const FULL: [DropReason; 2] = [DropReason::Overlimit, DropReason::Evicted];
+
+/// Packets that a queue dropped for some reasons.
+pub(super) fn drops(queue: &QueueOutcome, reasons: &[DropReason]) -> u64 {
+    let of = |reason: &DropReason| queue.drops_by_reason[reason.index()];
+    reasons.iter().map(of).sum()
 }
 
 /// A link that is the bottleneck in place of the measured one.

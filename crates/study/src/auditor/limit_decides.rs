@@ -4,11 +4,10 @@
 //! specification), and look at whether the result stays. Where small buffers are the question, say so in the text of the study.
 
 use sojourn_queue::DisciplineKind;
-use sojourn_results::outcome::QueueOutcome;
 use sojourn_results::stats::to_f64;
 use sojourn_sim::DropReason;
 
-use super::evidence::{Evidence, Seen, places, short};
+use super::evidence::{Evidence, FULL, Seen, drops, places, short};
 use super::finding::Finding;
 
 /// With fewer drops for lack of room nothing is said of their share.
@@ -44,12 +43,10 @@ fn share_of_full(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<f64> {
     let mut full = 0;
     let mut all = 0;
     let mut decided = 0;
-    for queue in point.runs.iter().flat_map(|run| &run.queues) {
-        if queue.link == link.name {
-            full += drops(queue, &[DropReason::Overlimit, DropReason::Evicted]);
-            decided += queue.totals.marked + drops(queue, &DECIDED);
-            all += queue.totals.dropped() + queue.totals.marked;
-        }
+    for queue in point.queues_of(&link.name) {
+        full += drops(queue, &FULL);
+        decided += queue.totals.marked + drops(queue, &DECIDED);
+        all += queue.totals.dropped() + queue.totals.marked;
     }
     let share = to_f64(full) / to_f64(all.max(1));
     // A scheduler alone, such as SFQ, has nothing but its limit, and neither has DropTail.
@@ -65,8 +62,3 @@ const DECIDED: [DropReason; 5] = [
     DropReason::FlowMatch,
     DropReason::Penalty,
 ];
-
-fn drops(queue: &QueueOutcome, reasons: &[DropReason]) -> u64 {
-    let of = |reason: &DropReason| queue.drops_by_reason[reason.index()];
-    reasons.iter().map(of).sum()
-}

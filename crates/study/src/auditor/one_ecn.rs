@@ -5,7 +5,7 @@ use sojourn_queue::registry::{CatalogueEntry, Resolved};
 use sojourn_sim::DropReason;
 use sojourn_units::{Spec, SpecValue};
 
-use super::evidence::{Compared, Evidence, Seen, value};
+use super::evidence::{Compared, Evidence, Seen, drops, value};
 use super::finding::Finding;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -78,12 +78,9 @@ fn queue_marks(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
 fn marks_by_default(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
     evidence.bottleneck(point).is_some_and(|link| {
         if link.discipline.marks {
-            let runs = point.runs.iter().flat_map(|run| &run.queues);
-            let own = runs.filter(|queue| queue.link == link.name);
             let early = [DropReason::Early, DropReason::TargetExceeded];
-            let drops =
-                own.flat_map(|queue| early.map(|reason| queue.drops_by_reason[reason.index()]));
-            return drops.sum::<u64>() > 0;
+            let mut queues = point.queues_of(&link.name);
+            return queues.any(|queue| drops(queue, &early) > 0);
         }
         by_default(
             link.discipline,

@@ -16,8 +16,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 fn moved(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let measured = shown.links(evidence);
     let points: Vec<&Seen<'_>> = evidence.points_of(shown).collect();
-    let is_graph = |seen: &&Seen<'_>| seen.info.scenario.value().get("links").is_some();
-    if !points.iter().all(is_graph) {
+    if !points.iter().all(|seen| seen.is_graph()) {
         return None;
     }
     let found = shown.wanted.measured.found().filter(|_| shown.bottleneck);

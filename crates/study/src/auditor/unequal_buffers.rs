@@ -7,10 +7,9 @@
 
 use sojourn_results::outcome::QueueOutcome;
 use sojourn_results::stats::to_f64;
-use sojourn_sim::DropReason;
 use sojourn_units::{Limit, Rate};
 
-use super::evidence::{Evidence, Seen, places, short, value};
+use super::evidence::{Evidence, FULL, Seen, drops, places, short, value};
 use super::finding::Finding;
 
 /// Compared limits may differ by this factor.
@@ -44,10 +43,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let places = places(place, found.len(), evidence.comparisons.len());
-    let graph = evidence.points.iter().any(|point| {
-        let scenario = point.info.scenario.value();
-        scenario.get("links").is_some_and(|links| links.is_array())
-    });
+    let graph = evidence.points.iter().any(Seen::is_graph);
     let fix = match graph {
         true => "Set limit in each queue's specification",
         false => "Set topology.buffer (--buffer), which gives every queue the same limit",
@@ -87,24 +83,14 @@ impl Buffer {
             "none" => None,
             text => Some(text.parse().ok()?),
         };
-        let queues = || {
-            point
-                .runs
-                .iter()
-                .flat_map(|run| &run.queues)
-                .filter(|q| q.link == link.name)
-        };
+        let queues = || point.queues_of(&link.name);
         let packets: u64 = queues().map(|q| q.totals.received).sum();
         let bytes: u64 = queues().map(|q| q.totals.received_bytes).sum();
         let packet = match packets {
             0 => 1500.0,
             packets => to_f64(bytes) / to_f64(packets),
         };
-        let full = [DropReason::Overlimit, DropReason::Evicted];
-        let overflowed = |q: &QueueOutcome| {
-            let drops = full.iter().map(|reason| q.drops_by_reason[reason.index()]);
-            drops.sum::<u64>() > 0
-        };
+        let overflowed = |queue: &QueueOutcome| drops(queue, &FULL) > 0;
         let longest = queues().map(|q| q.backlog_max.1).max();
         let given = point.info.limits.iter();
         let given = given.filter(|own| own.parameter == "limit" && own.became == text);
