@@ -90,8 +90,22 @@ pub struct View<'a> {
     pub rate: Rate,
     /// When the last packet left the queue for transmission; time zero before the first.
     pub last_departure: Time,
+    /// The queue is inside a scheduler that asks empty queues for packets as the link does, so that [`Aqm::on_empty`] tells of every
+    /// idle time. Of no meaning outside a scheduler.
+    pub asked: bool,
     /// The packets themselves.
     pub waiting: Waiting<'a>,
+}
+
+impl View<'_> {
+    /// Since when an empty queue has been idle, where [`Aqm::on_empty`] does not tell: most schedulers do not ask an empty
+    /// queue for packets. It is idle since its last packet left.
+    #[inline(always)]
+    pub fn idle_unasked(&self) -> Option<Time> {
+        let unasked =
+            self.packets == 0 && !self.asked && matches!(self.waiting, Waiting::Queue(..));
+        unasked.then_some(self.last_departure)
+    }
 }
 
 /// What an AQM is given beside the packet and the queue.

@@ -23,6 +23,8 @@ pub struct Child {
     empty: bool,
     /// `peeked` holds a packet.
     peeks: bool,
+    /// [`View::asked`].
+    asked: bool,
     /// When the last packet left.
     last_departure: Time,
     /// No periodic update of the AQM is due before this. Zero if it has to be asked each time: an AQM from outside this crate,
@@ -77,6 +79,7 @@ impl Child {
             },
             empty: interest.empty,
             peeks: false,
+            asked: false,
             last_departure: Time::ZERO,
             tick_at,
             peeked: List::default(),
@@ -91,6 +94,15 @@ impl Child {
             departures: ASIDE,
             inside: Some(scheduler),
             ..Child::new(AnyAqm::Custom(Box::new(Unasked)))
+        }
+    }
+
+    /// For schedulers that ask an empty queue for packets, and call [`Child::on_empty`] when the link becomes idle.
+    #[must_use]
+    pub fn asked(self) -> Child {
+        Child {
+            asked: true,
+            ..self
         }
     }
 
@@ -200,6 +212,7 @@ impl Child {
             bytes: self.bytes,
             rate: cx.rate,
             last_departure: self.last_departure,
+            asked: self.asked,
             waiting: Waiting::Queue(&cx.store, &self.queue),
         };
         match self.aqm.on_enqueue(
@@ -335,6 +348,7 @@ impl Child {
                 bytes: others + self.bytes - u64::from(meta.size),
                 rate: cx.rate,
                 last_departure: self.last_departure,
+                asked: self.asked,
                 waiting: Waiting::Nothing,
             };
             let judge = &mut Cx {
@@ -497,6 +511,7 @@ impl Child {
                 bytes: self.bytes,
                 rate: cx.rate,
                 last_departure: self.last_departure,
+                asked: self.asked,
                 waiting: Waiting::Queue(&cx.store, &self.queue),
             };
             self.aqm.on_tick(

@@ -37,6 +37,7 @@ impl Frame {
             bytes: self.account.backlog_bytes(),
             rate: self.rate,
             last_departure: self.last_departure,
+            asked: false,
             waiting: Waiting::Ring(ring),
         }
     }
@@ -72,6 +73,7 @@ impl Frame {
             bytes: self.account.backlog_bytes() - u64::from(head.size),
             rate: self.rate,
             last_departure: self.last_departure,
+            asked: false,
             waiting: Waiting::Nothing,
         };
         let rng = &mut self.rng;

@@ -172,11 +172,6 @@ impl Each {
         })
     }
 
-    /// True if a scheduler is among them.
-    pub fn has_schedulers(&self) -> bool {
-        self.scheduled
-    }
-
     /// Checks that no limit over all queues drops packets out of a scheduler inside. It may refuse arriving packets.
     ///
     /// # Errors

@@ -461,6 +461,7 @@ impl QueuePort {
             bytes: 0,
             rate: self.frame.rate,
             last_departure: self.frame.last_departure,
+            asked: false,
             waiting: Waiting::Nothing,
         };
         let rng = &mut self.frame.rng;

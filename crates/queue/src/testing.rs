@@ -71,6 +71,7 @@ pub(crate) fn view(packets: u64) -> View<'static> {
         bytes: 1000 * packets,
         rate: Rate::mbps(8),
         last_departure: Time::ZERO,
+        asked: false,
         waiting: Waiting::Nothing,
     }
 }

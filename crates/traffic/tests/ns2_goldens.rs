@@ -246,6 +246,7 @@ fn red_decides_and_averages_as_ns2() {
                     bytes: 1000 * waiting,
                     rate: Rate::mbps(1),
                     last_departure: Time::ZERO,
+                    asked: false,
                     waiting: Waiting::Nothing,
                 };
                 let seconds: f64 = event[1].parse().unwrap();

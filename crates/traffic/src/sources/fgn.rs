@@ -49,6 +49,10 @@ params! {
         /// Number of packets to send. With none, until the flow stops.
         packets: Option<Packets> = "none", range "1p".., source "Gaussian noise has no end";
     }
+    dialects Dialect {
+        /// Exact within a block (Davies and Harte 1987).
+        exact as Exact = "davies-harte-1987" {}
+    }
 }
 
 /// The greatest deviation. With a greater one and a long memory, whole blocks would be debts.

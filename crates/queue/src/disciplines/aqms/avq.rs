@@ -240,6 +240,7 @@ mod tests {
                 bytes: 1000,
                 rate: Rate::mbps(8),
                 last_departure: Time::ZERO,
+                asked: false,
                 waiting: Waiting::Nothing,
             };
             let (now, rng) = (self.now, &mut self.rng);

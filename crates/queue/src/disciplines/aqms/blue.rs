@@ -20,11 +20,11 @@
 //!
 //! Left open by the paper: a link becomes idle when it looks for a packet and finds none. This happens after the last
 //! packet of a queue, and when a packet that arrives at an idle link is dropped (as in ns-2; otherwise a probability of
-//! 1 would never fall). A queue inside a scheduler is idle since its last packet left. The times of the last change
+//! 1 would never fall). A queue inside a scheduler other than prio, tbf and tsw is idle since its last packet left. The times of the last change
 //! start at 0. ns-2's `dalgorithm`, and `ialgorithm` 1, have no effect in the published code, which calls them with one
 //! argument only; it reads `bytes`, `pktsize` and `drop_front_` but does not use them.
 
-use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::entry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, choice, params};
@@ -116,9 +116,10 @@ impl Aqm for Blue {
 
     #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        if !self.idle && view.packets == 0 && matches!(view.waiting, Waiting::Queue(..)) {
-            // A scheduler does not ask an empty queue for packets.
-            self.on_empty(view.last_departure);
+        if !self.idle
+            && let Some(since) = view.idle_unasked()
+        {
+            self.on_empty(since);
         }
         let verdict = self.judge(meta, view, cx);
         if !matches!(verdict, Verdict::Drop(_)) {
@@ -231,6 +232,7 @@ fn check(params: &BlueParams, ns2: bool) -> Result<(), SpecError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aqm::Waiting;
     use crate::testing::{built, stored};
     use sojourn_sim::Stream;
     use sojourn_units::Rate;
@@ -299,6 +301,7 @@ mod tests {
             bytes: 1000 * packets,
             rate: Rate::mbps(8),
             last_departure: at(5000),
+            asked: false,
             waiting,
         }
     }

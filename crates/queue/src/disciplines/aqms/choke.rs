@@ -340,6 +340,7 @@ mod tests {
                 bytes: 1000 * packets,
                 rate: Rate::mbps(8),
                 last_departure: Time::ZERO,
+                asked: false,
                 waiting: Waiting::Ring(&self.ring),
             };
             let meta = Meta {

@@ -845,6 +845,7 @@ mod tests {
                 bytes: 1500,
                 rate: Rate::mbps(8),
                 last_departure: Time::ZERO,
+                asked: false,
                 waiting: Waiting::Queue(&store, &queue),
             };
             let (mut rng, flow, tos) = (Stream::derive(1, 0, "cobalt"), 0, 0);

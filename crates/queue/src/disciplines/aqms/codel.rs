@@ -926,6 +926,7 @@ mod tests {
                 bytes,
                 rate: Rate::mbps(10),
                 last_departure: Time::ZERO,
+                asked: false,
                 waiting: Waiting::Nothing,
             };
             let cx = &mut Cx {

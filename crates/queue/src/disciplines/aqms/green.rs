@@ -177,6 +177,7 @@ mod tests {
             bytes: 1000,
             rate: Rate::mbps(10),
             last_departure: Time::ZERO,
+            asked: false,
             waiting: Waiting::Nothing,
         };
         let meta = Meta {

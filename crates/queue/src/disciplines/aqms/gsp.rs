@@ -236,6 +236,7 @@ mod tests {
             bytes: 1000 * packets,
             rate: Rate::mbps(8),
             last_departure: Time::ZERO,
+            asked: false,
             waiting: Waiting::Nothing,
         };
         let mut rng = Stream::derive(1, 0, "gsp");

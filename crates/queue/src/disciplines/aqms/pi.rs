@@ -199,6 +199,7 @@ mod tests {
             bytes: 500 * packets,
             rate: Rate::mbps(15),
             last_departure: Time::ZERO,
+            asked: false,
             waiting: Waiting::Nothing,
         }
     }

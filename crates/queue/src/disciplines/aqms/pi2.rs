@@ -192,6 +192,7 @@ mod tests {
             bytes: 1000,
             rate: Rate::mbps(8),
             last_departure: Time::ZERO,
+            asked: false,
             waiting,
         }
     }

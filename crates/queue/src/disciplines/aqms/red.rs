@@ -37,8 +37,8 @@
 //! queue is first used, and not again when the rate of the link changes.
 //!
 //! Left open by the papers: the queue is what waits, without the packet in transmission, and is idle when the link finds nothing to
-//! send, or, inside a scheduler, since its last packet left (not in dialect linux: sch_drr and htb do not tell RED, so that its
-//! average stays). Deviations: the power of an idle time is taken at once, not in a loop; an idle time is counted in whole packets exactly,
+//! send. Inside a scheduler other than prio, tbf and tsw it is idle since its last packet left (not in dialect linux: sch_drr and htb
+//! do not tell RED, so that its average stays). Deviations: the power of an idle time is taken at once, not in a loop; an idle time is counted in whole packets exactly,
 //! where ns-2 and ns-3 may lose one to rounding; in ns-2 with the queue in bytes more than `limit` packets can wait if they are
 //! smaller than `avpkt`, here not; Floyd and Jacobson divide by the size of the largest packet, here that is `avpkt`.
 //!
@@ -559,6 +559,7 @@ mod tests {
             let view = View {
                 rate: bench.rate,
                 last_departure: at(1000),
+                asked: false,
                 waiting: Waiting::Queue(&Store::default(), &List::default()),
                 ..view(0)
             };

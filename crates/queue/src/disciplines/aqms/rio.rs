@@ -360,11 +360,7 @@ impl Core {
         view: &View<'_>,
         cx: &mut Cx<'_>,
     ) -> Verdict {
-        let ended = match (self.idle_since.take(), view.waiting) {
-            // A scheduler does not ask an empty queue for packets: it is idle since its last packet left.
-            (None, Waiting::Queue(..)) if view.packets == 0 => Some(view.last_departure),
-            (reported, _) => reported,
-        };
+        let ended = self.idle_since.take().or_else(|| view.idle_unasked());
         if let Some(since) = ended {
             self.idle += cx.now.since(since);
         }

@@ -242,6 +242,7 @@ mod tests {
             bytes: 1000 * packets,
             rate: Rate::mbps(8),
             last_departure: Time::ZERO,
+            asked: false,
             waiting: Waiting::Nothing,
         };
         let meta = Meta {

@@ -25,7 +25,7 @@
 use super::red::{
     Idle, IdleTable, float, low_32, scaled_probability, tc_wlog, whole_log, within_limit,
 };
-use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View};
 use crate::entry::{self, BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
@@ -447,11 +447,10 @@ fn class_of(by: WredClass, meta: &Meta) -> u32 {
 /// How long the link was idle before an arrival, if it was.
 #[inline(always)]
 fn idle_time(idle: &mut Idle, view: &View<'_>, now: Time) -> Option<Span> {
-    match (idle.end(now), view.waiting) {
+    match idle.end(now) {
         _ if view.packets > 0 => None,
-        // A scheduler does not ask an empty queue for packets: it is idle since its last packet left.
-        (None, Waiting::Queue(..)) => Some(now.since(view.last_departure)),
-        (reported, _) => reported,
+        None => Some(now.since(view.idle_unasked()?)),
+        reported => reported,
     }
 }
 

@@ -60,8 +60,6 @@ params! {
 pub struct Prio {
     by: PrioBy,
     bands: Vec<Band>,
-    /// Each band is under a scheduler.
-    scheduled: bool,
     /// What is inside the bands may hold packets back.
     shapes: bool,
     backlog: Backlog,
@@ -102,13 +100,12 @@ impl Entry<NestingContext> for Prio {
         refuse_surplus(&params.each, Prio::NAME, at(params.bands))?;
         let each = Each::any(&params.each, cx)?;
         let bands = (0..at(params.bands)).map(|number| Band {
-            child: each.queue(number),
+            child: each.queue(number).asked(),
             idle_reported: true,
         });
         let bands: Vec<Band> = bands.collect();
         Ok(Prio {
             by: params.by,
-            scheduled: each.has_schedulers(),
             shapes: bands.iter().any(|band| band.child.shapes()),
             bands,
             backlog: Backlog::default(),
@@ -173,14 +170,12 @@ impl Scheduler for Prio {
         ready.min().unwrap_or(Time::MAX)
     }
 
-    /// A band that is not asked any more is idle since its last packet left, which its AQM sees for itself, but not a scheduler in it.
+    /// Every band is asked for a packet before the link is idle, and learns that there is none.
     fn on_empty(&mut self, now: Time) {
-        if self.scheduled {
-            let unreported = self.bands.iter_mut().filter(|band| !band.idle_reported);
-            unreported.for_each(|band| band.child.on_empty(now));
-        }
         for band in &mut self.bands {
-            band.idle_reported = true;
+            if !std::mem::replace(&mut band.idle_reported, true) {
+                band.child.on_empty(now);
+            }
         }
     }
 

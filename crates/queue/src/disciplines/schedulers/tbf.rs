@@ -246,7 +246,7 @@ impl Entry<NestingContext> for Tbf {
             buckets,
             largest,
             limit,
-            child: cx.child_in_shaper(&params.each, Tbf::NAME, cx)?,
+            child: cx.child_in_shaper(&params.each, Tbf::NAME, cx)?.asked(),
             ready: Time::ZERO,
             seen: Time::ZERO,
         })
@@ -324,11 +324,9 @@ impl Scheduler for Tbf {
         self.ready
     }
 
-    /// Linux looks for a head before the device is idle, and a scheduler inside learns that there is none.
+    /// Linux looks for a head before the device is idle, and what is inside learns that there is none.
     fn on_empty(&mut self, now: Time) {
-        if self.child.is_scheduled() {
-            self.child.on_empty(now);
-        }
+        self.child.on_empty(now);
     }
 
     fn backlog(&self) -> (u64, u64) {

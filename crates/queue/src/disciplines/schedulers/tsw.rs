@@ -133,7 +133,7 @@ impl Entry<NestingContext> for Tsw {
             classes: Classifier::new(params.classify, None, Hash::Number, cx),
             meters: Vec::new(),
             rng: cx.stream("marker"),
-            child: cx.inner(&params.each).child(cx)?,
+            child: cx.inner(&params.each).child(cx)?.asked(),
             committed: params.committed,
             peak: params.peak,
         })
@@ -169,11 +169,8 @@ impl Scheduler for Tsw {
         self.child.ready_at(now)
     }
 
-    /// An AQM inside has learnt of it when it was asked for a packet.
     fn on_empty(&mut self, now: Time) {
-        if self.child.is_scheduled() {
-            self.child.on_empty(now);
-        }
+        self.child.on_empty(now);
     }
 
     fn catch_up(&mut self, cx: &mut SchedulerCx) {

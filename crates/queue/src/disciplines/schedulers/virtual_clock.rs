@@ -63,6 +63,10 @@ params! {
         /// Discipline of each queue.
         each: Spec = "droptail limit=none", source "Zhang 1990: one limit over all queues";
     }
+    dialects Dialect {
+        /// Zhang 1990.
+        paper as Paper = "virtual-clock-1990" {}
+    }
 }
 
 /// The discipline.

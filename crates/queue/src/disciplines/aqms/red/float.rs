@@ -3,7 +3,7 @@
 use super::common::{Unit, contradiction, forced, signed_float, within_limit};
 use super::idle::Idle;
 use super::params::{Dialect, RedParams};
-use crate::aqm::{Cx, Meta, Verdict, View, Waiting, float};
+use crate::aqm::{Cx, Meta, Verdict, View, float};
 use crate::entry::SpecError;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Limit, Span, Time};
@@ -125,13 +125,10 @@ impl FloatRed {
     pub(crate) fn arrive(&mut self, view: &View<'_>, now: Time) -> (u64, Option<Span>) {
         self.settle(view.rate);
         let queue = self.unit.measure(view);
-        let idle = match (self.idle.end(now), view.waiting) {
-            // A scheduler does not ask an empty queue for packets: it is idle since its last packet left.
-            (None, Waiting::Queue(..)) if view.packets == 0 && self.idle.counts => {
-                Some(now.since(view.last_departure))
-            }
-            (reported, _) => reported,
-        };
+        let counts = self.idle.counts;
+        let unasked = || view.idle_unasked().filter(|_| counts);
+        let idle = self.idle.end(now);
+        let idle = idle.or_else(|| Some(now.since(unasked()?)));
         self.average = self.averaged(queue, idle);
         if self.params.feng {
             self.adapt_by_side();
