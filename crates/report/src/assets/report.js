@@ -154,7 +154,7 @@
   }
 
   function csvOf(rows) {
-    const fields = Object.keys(rows[0] ?? {}).filter((field) => field !== '_slot');
+    const fields = Object.keys(rows[0] ?? {}).filter((field) => !field.startsWith('_') || field === '_source');
     const quoted = (value) => {
       const text = value === null || value === undefined ? '' : String(value);
       return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

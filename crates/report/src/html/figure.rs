@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::out::{Out, sentence};
 use crate::figure::{
-    has_hollow, hollow_in_words, intervals_not_shown, rows_not_shown, vega_lite_with, zooms,
+    has_hollow, hollow_in_words, intervals_beyond, rows_not_shown, vega_lite_with, zooms,
 };
 use crate::markdown::{escape, phrase};
 use crate::palette::{Palette, Theme};
@@ -83,12 +83,14 @@ fn remarks(figure: &Figure) -> Vec<String> {
             figure.rows.len()
         )),
     }
-    match intervals_not_shown(figure) {
+    match intervals_beyond(figure) {
         0 => {}
-        1 => remarks
-            .push("One interval reaches zero and has no place on the logarithmic axis.".to_owned()),
+        1 => remarks.push(
+            "An arrow marks one interval that reaches farther; the tables have its width."
+                .to_owned(),
+        ),
         n => remarks.push(format!(
-            "{n} intervals reach zero and have no place on the logarithmic axis."
+            "Arrows mark {n} intervals that reach farther; the tables have their widths."
         )),
     }
     remarks.extend(figure.thinned.as_ref().map(|text| escape(text)));
