@@ -8,10 +8,13 @@
 
 mod channels;
 mod extent;
+mod idle;
 mod layers;
+mod multiples;
 mod plan;
 mod rows;
 mod size;
+mod visible;
 
 use serde_json::{Map, Value, json};
 
@@ -41,6 +44,8 @@ macro_rules! register {
 }
 for_each_kind!(register);
 
+pub(crate) use idle::says_nothing;
+
 /// The figure by itself as a Vega-Lite specification with its data inline.
 pub fn vega_lite(figure: &Figure, theme: Theme) -> Value {
     vega_lite_with(figure, &Palette::of_figure(figure), theme)
@@ -48,6 +53,12 @@ pub fn vega_lite(figure: &Figure, theme: Theme) -> Value {
 
 /// The figure as a part of a report: series keep the colours that `palette` gives them.
 pub fn vega_lite_with(figure: &Figure, palette: &Palette, theme: Theme) -> Value {
+    let given = figure;
+    let figure = &*multiples::multiplied(given);
+    // Panels that became colours have none in the palette of a report.
+    let own = (figure.facet.is_some() && given.facet.is_some() && figure.facet != given.facet)
+        .then(|| Palette::of_figure(figure));
+    let palette = own.as_ref().unwrap_or(palette);
     let plan = Plan::new(figure, form(figure.kind), palette, theme);
     let mut spec = Map::new();
     spec.insert("$schema".into(), json!(SCHEMA));
@@ -114,6 +125,11 @@ pub(crate) fn has_hollow(figure: &Figure) -> bool {
 /// How published values are told from reproduced ones in a figure of this kind, in words.
 pub(crate) fn hollow_in_words(kind: Kind) -> &'static str {
     form(kind).published
+}
+
+/// Whether its values are read at a time that the pointer or the keyboard chooses.
+pub(crate) fn has_cursor(figure: &Figure) -> bool {
+    form(figure.kind).cursor
 }
 
 /// Whether a figure answers to dragging and zooming.

@@ -157,7 +157,7 @@ impl Plan<'_> {
     }
 
     fn series_legend(&self) -> Value {
-        if !self.picks() || self.series_is_x() {
+        if !self.picks() || self.series_is_x() || self.series_is_panel() {
             return Value::Null;
         }
         let mut legend = json!({ "symbolOpacity": 1 });

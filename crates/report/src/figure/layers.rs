@@ -50,6 +50,9 @@ impl Plan<'_> {
                 ("opacity", self.opacity()),
             ])
         }));
+        if self.form.cursor {
+            return layers;
+        }
         // Points that only the pointer brings out carry the values of the line.
         layers.push(json!({
             "params": [{

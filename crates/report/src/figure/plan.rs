@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::extent::{Extent, HIGH, LOW};
+use super::multiples::MOST;
 use super::rows::{PUBLISHED, REPRODUCED, Row, drawable, flagged, mark_fields, source_of, span};
+use super::visible::visible;
 use crate::palette::{Look, Palette, Theme, ordered, series_labels};
 use crate::summary::{Figure, Scale, label_of};
 
@@ -57,6 +59,8 @@ pub(crate) struct Form {
     pub(super) stacked: bool,
     /// The axes that dragging moves; what moves needs numbers along x.
     pub(super) moves: Moves,
+    /// A page reads values where the reader points, so that curves have no points of their own for it.
+    pub(super) cursor: bool,
 }
 
 /// What stands for a series in the legend.
@@ -103,6 +107,7 @@ impl Form {
         outlines: false,
         stacked: false,
         moves: Moves::None,
+        cursor: false,
     };
 
     /// A kind of lines through many values, which only the pointer tells apart.
@@ -171,13 +176,15 @@ impl Panels {
     fn of(figure: &Figure, form: &Form) -> Option<Panels> {
         let facet = figure.facet.as_ref()?;
         let labels = ordered(&[], figure, &facet.field);
-        let columns = match form.stacked {
+        let many = labels.len() > MOST;
+        let columns = match form.stacked && !many {
             true => 1,
             false => labels.len().clamp(1, if labels.len() == 4 { 2 } else { 3 }),
         };
         let (width, height) = match columns {
             1 => (560, 150),
             2 => (270, 210),
+            _ if many => (172, 110),
             _ => (172, 190),
         };
         Some(Panels {
@@ -313,6 +320,13 @@ impl<'a> Plan<'a> {
             .is_some_and(|series| series.field == self.figure.x.field)
     }
 
+    /// Whether the titles of panels name the series.
+    pub(super) fn series_is_panel(&self) -> bool {
+        let panel = self.facet.as_ref().map(|panels| &panels.field);
+        let series = self.figure.series.as_ref();
+        series.is_some_and(|series| panel == Some(&series.field))
+    }
+
     pub(super) fn dodged(&self) -> bool {
         self.slots.len() > 1
     }
@@ -340,6 +354,9 @@ impl<'a> Plan<'a> {
                     _ => x,
                 }
             });
+        }
+        if self.form.cursor {
+            rows = visible(figure, rows);
         }
         let mut rows: Vec<Value> = rows.into_iter().map(|row| self.row(row)).collect();
         for (number, outline) in figure.outlines.iter().enumerate() {

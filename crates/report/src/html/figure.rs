@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::out::{Out, sentence};
 use crate::figure::{
-    has_hollow, hollow_in_words, intervals_beyond, rows_not_shown, vega_lite_with, zooms,
+    has_cursor, has_hollow, hollow_in_words, intervals_beyond, rows_not_shown, vega_lite_with,
+    zooms,
 };
 use crate::markdown::{escape, phrase};
 use crate::palette::{Palette, Theme};
@@ -44,8 +45,13 @@ pub(super) fn push(out: &mut Out, figure: &Figure, palette: &Palette, opens_page
         let _ = write!(caption, "<p class=\"remark\">{}</p>", remarks.join(" "));
     }
     if zooms(figure) && !figure.rows.is_empty() {
-        caption.push_str(
-            "<p class=\"hint\">Drag to move, Alt and wheel to zoom, double-click to return.</p>",
+        let cursor = match has_cursor(figure) {
+            true => "Point at a time to read the values, or press the arrow keys. ",
+            false => "",
+        };
+        let _ = write!(
+            caption,
+            "<p class=\"hint\">{cursor}Drag to move, Alt and wheel to zoom, double-click to return.</p>"
         );
     }
     out.push(&format!("<figcaption>{caption}</figcaption></figure>"));
@@ -114,7 +120,16 @@ fn embedded(figure: &Figure, palette: &Palette) -> Value {
             spec.insert("background".into(), json!("transparent"));
         }
     }
-    json!({ "id": figure.id, "rows": rows, "light": light, "dark": dark })
+    let mut whole = json!({ "id": figure.id, "rows": rows, "light": light, "dark": dark });
+    if has_cursor(figure) {
+        let facet = figure.facet.as_ref().map(|facet| &facet.field);
+        let series = figure.series.as_ref().map(|series| &series.field);
+        whole["cursor"] = json!({
+            "x": figure.x.field, "y": figure.y.field, "series": series, "facet": facet,
+            "unit": figure.y.unit, "time": figure.x.unit
+        });
+    }
+    whole
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(super) const QUEUES: &[(&str, usize)] = &[
 ];
 
 /// The hues of congestion controls.
-pub(super) const CONTROLS: &[(&str, usize)] = &[
+const CONTROLS: &[(&str, usize)] = &[
     ("cubic", 0),
     ("reno", 1),
     ("bbr", 2),
@@ -63,10 +63,13 @@ pub(super) const CONTROLS: &[(&str, usize)] = &[
     ("lp", 1),
     ("compound", 4),
     ("ledbat_plus", 6),
-    ("nada", 0),
-    ("scream", 1),
-    ("gcc", 2),
 ];
+
+/// The hues of congestion controls of media.
+const MEDIA: &[(&str, usize)] = &[("nada", 0), ("scream", 1), ("gcc", 2)];
+
+/// What is compared with its like only, so that each list begins with the hues themselves.
+const LISTS: [&[(&str, usize)]; 3] = [QUEUES, CONTROLS, MEDIA];
 
 /// Other words that labels have for them.
 const WORDS: &[(&str, &str)] = &[
@@ -103,7 +106,7 @@ pub fn catalogue_name(label: &str) -> Option<&'static str> {
     // No name has more than three words.
     for count in (1..=words.len().min(3)).rev() {
         let text = words[..count].concat();
-        let names = QUEUES.iter().chain(CONTROLS).map(|(name, _)| *name);
+        let names = LISTS.into_iter().flatten().map(|(name, _)| *name);
         let mut same = names.filter(|name| name.replace('_', "") == text);
         if let Some(name) = same.next() {
             return Some(name);
@@ -118,7 +121,7 @@ pub fn catalogue_name(label: &str) -> Option<&'static str> {
 /// The hue of a label that the catalogue knows, and how many names of its list before it have the same.
 pub(super) fn place_of(label: &str) -> Option<(usize, usize)> {
     let name = catalogue_name(label)?;
-    [QUEUES, CONTROLS].into_iter().find_map(|list| {
+    LISTS.into_iter().find_map(|list| {
         let at = list.iter().position(|(own, _)| *own == name)?;
         let (_, hue) = list[at];
         let rank = list[..at].iter().filter(|(_, other)| *other == hue).count();
