@@ -21,6 +21,14 @@ def test_the_reproductions_have_generated_readmes() -> None:
 
 
 @pytest.mark.parametrize("study", STUDIES)
+def test_every_study_has_figures_and_one_that_answers(study: str) -> None:
+    text = (studies.STUDIES / study / "study.toml").read_text(encoding="utf-8")
+    assert "\n[[figure]]\n" in text
+    answer = next(line for line in text.splitlines() if line.startswith("answer = "))
+    assert 'figure = "' in answer
+
+
+@pytest.mark.parametrize("study", STUDIES)
 def test_a_readme_is_what_its_template_and_numbers_give(study: str) -> None:
     readme = (studies.STUDIES / study / "README.md").read_text(encoding="utf-8")
     assert readme == studies.render(studies.from_file(study))

@@ -2,22 +2,27 @@
 //!
 //! A figure keeps its field names. Fields are added where they are needed, under names that no field of a summary can
 //! have: `_source` tells published from reproduced rows, `_slot` places marks side by side on a category axis, `_outline` and `_step`
-//! are the number of a closed curve and the place of a point on it.
+//! are the number of a closed curve and the place of a point on it, `_low` and `_high` are the ends of an interval as far as it is drawn,
+//! `_under` and `_over` the places of arrows at the ends that are cut.
 //! Everything in a specification is inline; the only address in it is the name of its own schema.
 
 mod channels;
+mod extent;
+mod idle;
 mod layers;
+mod multiples;
 mod plan;
 mod rows;
 mod size;
+mod visible;
 
 use serde_json::{Map, Value, json};
 
 use crate::kind::{Kind, for_each_kind};
 use crate::palette::{Palette, Theme};
 use crate::summary::Figure;
-use plan::{Form, Moves, Plan};
-use rows::{drawable, flagged, interval_drawable};
+use plan::{Form, Moves, Plan, extent};
+use rows::{drawable, flagged};
 use size::{HEIGHT, LETTER, WIDTH};
 
 /// The version of Vega-Lite that specifications are written for.
@@ -39,6 +44,8 @@ macro_rules! register {
 }
 for_each_kind!(register);
 
+pub(crate) use idle::says_nothing;
+
 /// The figure by itself as a Vega-Lite specification with its data inline.
 pub fn vega_lite(figure: &Figure, theme: Theme) -> Value {
     vega_lite_with(figure, &Palette::of_figure(figure), theme)
@@ -46,6 +53,12 @@ pub fn vega_lite(figure: &Figure, theme: Theme) -> Value {
 
 /// The figure as a part of a report: series keep the colours that `palette` gives them.
 pub fn vega_lite_with(figure: &Figure, palette: &Palette, theme: Theme) -> Value {
+    let given = figure;
+    let figure = &*multiples::multiplied(given);
+    // Panels that became colours have none in the palette of a report.
+    let own = (figure.facet.is_some() && given.facet.is_some() && figure.facet != given.facet)
+        .then(|| Palette::of_figure(figure));
+    let palette = own.as_ref().unwrap_or(palette);
     let plan = Plan::new(figure, form(figure.kind), palette, theme);
     let mut spec = Map::new();
     spec.insert("$schema".into(), json!(SCHEMA));
@@ -92,11 +105,10 @@ pub(crate) fn rows_not_shown(figure: &Figure) -> usize {
     figure.rows.len() - shown(figure).count()
 }
 
-/// How many rows are shown without their interval, because it reaches zero on a logarithmic axis.
-pub(crate) fn intervals_not_shown(figure: &Figure) -> usize {
-    shown(figure)
-        .filter(|row| !interval_drawable(figure, row))
-        .count()
+/// How many intervals reach so far beyond the values that they are cut.
+pub(crate) fn intervals_beyond(figure: &Figure) -> usize {
+    let extent = extent(figure, form(figure.kind));
+    extent.map_or(0, |extent| extent.beyond(figure))
 }
 
 fn shown(figure: &Figure) -> impl Iterator<Item = &rows::Row> {
@@ -113,6 +125,11 @@ pub(crate) fn has_hollow(figure: &Figure) -> bool {
 /// How published values are told from reproduced ones in a figure of this kind, in words.
 pub(crate) fn hollow_in_words(kind: Kind) -> &'static str {
     form(kind).published
+}
+
+/// Whether its values are read at a time that the pointer or the keyboard chooses.
+pub(crate) fn has_cursor(figure: &Figure) -> bool {
+    form(figure.kind).cursor
 }
 
 /// Whether a figure answers to dragging and zooming.
@@ -402,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_reaches_zero_does_not_take_its_point_off_a_logarithmic_axis() {
+    fn an_interval_that_reaches_zero_keeps_its_point_on_a_logarithmic_axis() {
         let figure = figure(json!({
             "id": "f", "title": "F", "kind": "points",
             "x": {"field": "x", "title": "X"}, "y": {"field": "y", "title": "Y", "scale": "log"},
@@ -410,9 +427,9 @@ mod tests {
             "rows": [{"x": 1, "y": 2.0, "low": -0.5, "high": 4.5}, {"x": 2, "y": 2.0, "low": 1.0, "high": 3.0}]
         }));
         assert_eq!(rows_not_shown(&figure), 0);
-        assert_eq!(intervals_not_shown(&figure), 1);
+        assert_eq!(intervals_beyond(&figure), 1);
         let spec = vega_lite(&figure, Theme::Light);
-        assert_eq!(spec["data"]["values"][0], json!({"x": 1, "y": 2.0}));
+        assert_eq!(spec["data"]["values"][0]["y"], 2.0);
         assert_eq!(spec["data"]["values"][1]["low"], 1.0);
     }
 

@@ -54,7 +54,7 @@
 //!
 //! Figure          {id, title, caption?: Markdown, kind, x: Axis, y: Axis,
 //!                  series?: {field, title?, order?: [label]}, facet?: {field, title?},
-//!                  rows: [{field: text | number | null, ..., published?: bool}],
+//!                  rows: [{field: text | number | null, ..., published?: bool, cut?: "low" | "high" | "both"}],
 //!                  y_low?: field, y_high?: field, outlines?: [[row]], reference?: [{label, y}], thinned?: text}
 //! kind            "bars" | "points" | "lines" | "range" | "cdf" | "time" | "scatter"
 //! Axis            {field, title, unit?, scale?: "linear" | "log" | "category" | "time", order?: [label]}
@@ -69,12 +69,14 @@
 //!   value), it stands alone and the table says why.
 //! - A row with `published: true`, and every row of a series called `published` or `published ...`, is drawn hollow;
 //!   such a series is grey.
+//! - An interval that reaches far beyond the values is drawn as far as the axis goes, with an arrow; so is one whose row says with `cut`
+//!   that an end reaches beyond what is possible.
 //! - `y_low` and `y_high` come together. They are the whiskers of `bars`, `points` and `scatter`, the band of `lines`,
 //!   `cdf` and `time`, and the ends of the bars of `range`, whose `y` may be null.
 //! - `outlines` are closed curves of a `scatter`: each row is a point of the curve, with the fields that rows of the figure have.
 //! - `cdf` draws steps that hold their value to the next point; `y` runs from 0 to 1.
 //! - Category labels may be numbers; `2`, `2.0` and `"2"` are the same label.
-//! - A logarithmic axis leaves out values at or below zero, intervals that reach zero, and bars of `range` that begin
+//! - A logarithmic axis leaves out values at or below zero, and bars of `range` that begin
 //!   there; the caption says how many.
 //! - `steps` draws `time` as steps, too: for states, and for what is constant between changes.
 //! - Figures that are `folded` and follow each other lie in one fold of the page, closed at first.
@@ -109,7 +111,7 @@ pub use kind::Kind;
 pub use latex::{Latex, latex};
 pub use load::{ID_RULE, SUMMARY_FILE, is_id, load};
 pub use overlay::{Labelled, overlay};
-pub use palette::{Palette, Theme};
+pub use palette::{Palette, Theme, catalogue_name};
 pub use paper::{LATEX_FOLDER, NUMBERS_FILE, SPREADSHEET_FILE, WrittenLatex, write_latex};
 pub use picture::{Drawn, Panel, Picture, svg};
 pub use plain::{csv_cell, shell_word};

@@ -354,6 +354,14 @@ fn check_rows(figure: &Figure, rows: &[BTreeMap<String, Value>], key: &str) -> R
                 "",
             ));
         }
+        let cut = row.get("cut").map(Value::as_str);
+        if !matches!(cut, None | Some(Some("low" | "high" | "both"))) {
+            return Err(Misfit::new(
+                place("cut"),
+                format!("found {}, expected low, high or both", found("cut")),
+                "",
+            ));
+        }
     }
     Ok(())
 }

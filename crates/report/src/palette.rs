@@ -1,13 +1,19 @@
-//! Colours that a report uses throughout: one per series, the same in every figure.
+//! Colours that a report uses throughout: one per series, the same in every figure. What the catalogue names has its colour in every
+//! report: `known.rs` lists them.
 //!
 //! Series colours follow the palette of Okabe and Ito (*Color Universal Design*, 2008) without its black and
 //! yellow, which vanish on one of the two backgrounds, and with two hues added at the end; on a dark background the
 //! same hues are lighter. A test holds every pair apart for full protanopia, deuteranopia and tritanopia (Machado,
 //! Oliveira and Fernandes, 2009). Grey is kept for what is published by others.
 
+mod known;
+
 use std::collections::BTreeSet;
 
 use crate::summary::{Figure, Summary, label_of};
+
+pub use known::catalogue_name;
+use known::place_of;
 
 /// Background that a figure is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +82,24 @@ impl Theme {
 /// Which colour each series has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Palette {
-    labels: Vec<String>,
+    looks: Vec<(String, Look)>,
 }
+
+/// How a series looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Look {
+    /// Its hue.
+    pub(crate) colour: usize,
+    /// The shade of the hue; 0 is the hue itself.
+    shade: usize,
+    /// How many series before it have this hue: shapes and dashes tell them apart.
+    pub(crate) round: usize,
+}
+
+/// Shades of a hue.
+const SHADES: usize = 3;
+/// How far each shade is mixed, in hundredths.
+const MIXED: [u32; SHADES] = [0, 34, 62];
 
 impl Palette {
     /// One colour per series of a whole report: algorithms first, in their order, then the other series as they appear.
@@ -98,31 +120,90 @@ impl Palette {
     }
 
     fn of_labels<'a>(labels: impl IntoIterator<Item = &'a String>) -> Self {
-        let mut palette = Self::default();
+        let mut distinct: Vec<&String> = Vec::new();
         for label in labels {
-            if !is_published(label) && !palette.labels.contains(label) {
-                palette.labels.push(label.clone());
+            if !is_published(label) && !distinct.contains(&label) {
+                distinct.push(label);
             }
+        }
+        let taken: BTreeSet<usize> = distinct
+            .iter()
+            .filter_map(|label| Some(place_of(label)?.0))
+            .collect();
+        let mut free: Vec<usize> = (0..COLOURS).filter(|at| !taken.contains(at)).collect();
+        if free.is_empty() {
+            free = (0..COLOURS).collect();
+        }
+        let mut palette = Self::default();
+        let mut unknown = 0;
+        for label in distinct {
+            let look = match place_of(label) {
+                Some((colour, rank)) => {
+                    // A variant of what is there already has a shade of its own.
+                    let name = catalogue_name(label);
+                    let same = |(other, _): &&(String, Look)| catalogue_name(other) == name;
+                    palette.look(colour, rank + palette.looks.iter().filter(same).count())
+                }
+                None => {
+                    let at = unknown % free.len();
+                    unknown += 1;
+                    palette.look(free[at], (unknown - 1) / free.len())
+                }
+            };
+            palette.looks.push((label.clone(), look));
         }
         palette
     }
 
-    /// The colour of a series. After eight the colours come round again, and shapes or dashes tell series apart.
-    pub fn colour(&self, label: &str, theme: Theme) -> &'static str {
-        if is_published(label) {
-            return theme.ink().published;
+    /// The look of the next series of a hue.
+    fn look(&self, colour: usize, shade: usize) -> Look {
+        let same = self.looks.iter().filter(|(_, look)| look.colour == colour);
+        Look {
+            colour,
+            shade: shade % SHADES,
+            round: same.count(),
         }
-        let index = self.index(label);
-        theme.colours()[index % COLOURS]
     }
 
-    /// Place of a series in the palette.
-    pub(crate) fn index(&self, label: &str) -> usize {
-        self.labels
-            .iter()
-            .position(|known| known == label)
-            .unwrap_or(0)
+    /// The colour of a series. After eight the hues come round again, and shades, shapes or dashes tell series apart.
+    pub fn colour(&self, label: &str, theme: Theme) -> String {
+        if is_published(label) {
+            return theme.ink().published.to_owned();
+        }
+        let look = self.look_of(label);
+        shaded(theme, look.colour, look.shade)
     }
+
+    /// How a series looks.
+    pub(crate) fn look_of(&self, label: &str) -> Look {
+        let mut looks = self.looks.iter();
+        let own = looks.find(|(known, _)| known == label);
+        own.map_or_else(Look::default, |(_, look)| *look)
+    }
+}
+
+/// A shade of a hue: away from the background, or towards it where the hue is far from it already. Shades stay apart, and none vanishes.
+fn shaded(theme: Theme, colour: usize, shade: usize) -> String {
+    let hue = theme.colours()[colour % COLOURS];
+    let bytes = |text: &str| {
+        [1, 3, 5].map(|at| {
+            let part = text.get(at..at + 2).unwrap_or("00");
+            u32::from_str_radix(part, 16).unwrap_or(0)
+        })
+    };
+    let own = bytes(hue);
+    let black = [0, 0, 0];
+    let white = [255, 255, 255];
+    let light = own[0] * 3 + own[1] * 6 + own[2];
+    let to = match theme {
+        Theme::Light if light < 700 => white,
+        Theme::Light => black,
+        Theme::Dark if light > 1800 => black,
+        Theme::Dark => white,
+    };
+    let share = MIXED[shade % SHADES];
+    let mixed = |at: usize| (own[at] * (100 - share) + to[at] * share) / 100;
+    format!("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2))
 }
 
 /// Whether a series is, by its name, what others have published.
@@ -268,6 +349,47 @@ mod tests {
             assert!(contrast(ink.soft, ink.background) > 7.0);
             for colour in theme.colours() {
                 assert!(contrast(colour, ink.background) > 2.0, "{colour}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_queue_has_the_same_colour_in_every_figure_of_every_report() {
+        let alone = Palette::of_labels(&["CAKE".to_owned()]);
+        let others = ["DropTail", "web", "PIE", "CAKE", "CoDel"].map(String::from);
+        let among = Palette::of_labels(&others);
+        let reversed = Palette::of_labels(others.iter().rev());
+        for theme in [Theme::Light, Theme::Dark] {
+            let colour = alone.colour("CAKE", theme);
+            assert_eq!(among.colour("CAKE", theme), colour);
+            assert_eq!(reversed.colour("CAKE", theme), colour);
+            let spelled = Palette::of_labels(&["cake tins=diffserv4".to_owned()]);
+            assert_eq!(spelled.colour("cake tins=diffserv4", theme), colour);
+        }
+    }
+
+    #[test]
+    fn variants_of_a_queue_have_shades_of_its_hue_and_dashes() {
+        for (name, _) in known::QUEUES {
+            let labels = [(*name).to_owned(), format!("{name} 1 BDP")];
+            let palette = Palette::of_labels(&labels);
+            let [a, b] = [&labels[0], &labels[1]].map(|label| palette.look_of(label));
+            assert_eq!((a.colour, a.round, b.round), (b.colour, 0, 1), "{name}");
+            for theme in [Theme::Light, Theme::Dark] {
+                let [p, q] = [&labels[0], &labels[1]].map(|label| palette.colour(label, theme));
+                let [p, q] = [p, q].map(|colour| cielab(&colour, &VISION[0].1));
+                let apart = (0..3).map(|k| (p[k] - q[k]) * (p[k] - q[k])).sum::<f64>();
+                assert!(apart.sqrt() > 10.0, "{name}: {:.1}", apart.sqrt());
+            }
+        }
+    }
+
+    #[test]
+    fn shades_can_be_seen_on_their_background() {
+        for theme in [Theme::Light, Theme::Dark] {
+            for (colour, shade) in (0..COLOURS).flat_map(|c| (0..SHADES).map(move |s| (c, s))) {
+                let shade = shaded(theme, colour, shade);
+                assert!(contrast(&shade, theme.ink().background) > 1.5, "{shade}");
             }
         }
     }

@@ -113,15 +113,127 @@
       const result = await vegaEmbed(plot, compiled(specOf(figure, name, width, height)), {
         mode: 'vega',
         actions: false,
-        renderer: figure.rows.length > MANY_ROWS ? 'canvas' : 'svg',
+        renderer: figure.rows.length > MANY_ROWS && !figure.cursor ? 'canvas' : 'svg',
         tooltip: { theme: 'custom', disableDefaultStyle: true },
       });
       if (last?.view) last.view.finalize();
       turn.view = result.view;
       plot.classList.add('drawn');
+      if (figure.cursor) pointAt(plot);
     } catch (error) {
       plot.textContent = `This figure could not be drawn: ${error.message}`;
     }
+  }
+
+  // Figures over time have one cursor: the values of all of them at a time are read together.
+
+  let cursorTime = null;
+  const linesOf = new Map();
+
+  // The values of each line, by panel and series, in the order of time.
+  function linesIn(plot) {
+    if (!linesOf.has(plot)) {
+      const { rows, cursor } = figureOf(plot);
+      const lines = new Map();
+      for (const row of rows) {
+        const name = [...new Set([row[cursor.facet], row[cursor.series]])].filter(Boolean).join(', ');
+        if (!lines.has(name)) lines.set(name, []);
+        lines.get(name).push([row[cursor.x], row[cursor.y]]);
+      }
+      linesOf.set(plot, lines);
+    }
+    return linesOf.get(plot);
+  }
+
+  function valueAt(line, time) {
+    if (time < line[0][0] || time > line[line.length - 1][0]) return null;
+    let low = 0;
+    let high = line.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (line[middle][0] <= time) low = middle;
+      else high = middle - 1;
+    }
+    return line[low][1];
+  }
+
+  // Where the panels of a plot are, and which times they show.
+  function panelsOf(plot) {
+    const view = drawn.get(plot)?.view;
+    if (!view) return null;
+    let scale;
+    try { scale = view.scale('x'); } catch { return null; }
+    const cells = plot.querySelectorAll('g.role-scope.cell > g > path.background');
+    const frames = cells.length ? cells : plot.querySelectorAll('g.role-frame.root > g > path.background');
+    return { domain: scale.domain(), frames: [...frames].map((frame) => frame.getBoundingClientRect()) };
+  }
+
+  function showCursor(plot) {
+    for (const old of plot.parentElement.querySelectorAll('.cursor')) old.remove();
+    let readout = plot.parentElement.querySelector('.readout');
+    if (!readout) {
+      readout = document.createElement('p');
+      readout.className = 'readout';
+      plot.after(readout);
+    }
+    const panels = cursorTime === null ? null : panelsOf(plot);
+    if (!panels) {
+      readout.textContent = '';
+      return;
+    }
+    const [first, last] = panels.domain;
+    const share = (cursorTime - first) / (last - first);
+    const own = plot.getBoundingClientRect();
+    for (const frame of share >= 0 && share <= 1 ? panels.frames : []) {
+      const line = document.createElement('div');
+      line.className = 'cursor';
+      line.style.left = `${frame.left - own.left + share * frame.width}px`;
+      line.style.top = `${frame.top - own.top}px`;
+      line.style.height = `${frame.height}px`;
+      plot.append(line);
+    }
+    const { cursor } = figureOf(plot);
+    const format = (value) => Number(value.toPrecision(4)).toString();
+    const values = [];
+    for (const [name, line] of linesIn(plot)) {
+      const value = valueAt(line, cursorTime);
+      if (value !== null) values.push(`${name ? `${name} ` : ''}${format(value)}`);
+    }
+    const unit = cursor.unit ? ` (${cursor.unit})` : '';
+    readout.textContent = `${format(cursorTime)} ${cursor.time ?? ''}${unit}: ${values.join('; ') || 'no value'}`;
+  }
+
+  function moveCursor(time) {
+    cursorTime = time;
+    for (const plot of drawn.keys()) if (figureOf(plot).cursor) showCursor(plot);
+  }
+
+  function pointAt(plot) {
+    showCursor(plot);
+    if (plot.dataset.cursor) return;
+    plot.dataset.cursor = 'yes';
+    plot.tabIndex = 0;
+    plot.addEventListener('pointermove', (event) => {
+      const panels = panelsOf(plot);
+      const inside = ({ left, right, top, bottom }) => event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
+      const frame = panels?.frames.find(inside);
+      if (!frame) return;
+      const [first, last] = panels.domain;
+      moveCursor(first + (event.clientX - frame.left) / frame.width * (last - first));
+    });
+    plot.addEventListener('keydown', (event) => {
+      const panels = panelsOf(plot);
+      if (!panels) return;
+      const [first, last] = panels.domain;
+      const step = (last - first) / (event.shiftKey ? 10 : 100);
+      const now = cursorTime ?? first;
+      const to = {
+        ArrowLeft: Math.max(first, now - step), ArrowRight: Math.min(last, now + step), Home: first, End: last, Escape: null,
+      };
+      if (!(event.key in to)) return;
+      event.preventDefault();
+      moveCursor(to[event.key]);
+    });
   }
 
   const plots = [...document.querySelectorAll('.plot')];
@@ -154,7 +266,7 @@
   }
 
   function csvOf(rows) {
-    const fields = Object.keys(rows[0] ?? {}).filter((field) => field !== '_slot');
+    const fields = Object.keys(rows[0] ?? {}).filter((field) => !field.startsWith('_') || field === '_source');
     const quoted = (value) => {
       const text = value === null || value === undefined ? '' : String(value);
       return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

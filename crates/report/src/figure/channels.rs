@@ -157,7 +157,7 @@ impl Plan<'_> {
     }
 
     fn series_legend(&self) -> Value {
-        if !self.picks() || self.series_is_x() {
+        if !self.picks() || self.series_is_x() || self.series_is_panel() {
             return Value::Null;
         }
         let mut legend = json!({ "symbolOpacity": 1 });
@@ -222,7 +222,7 @@ impl Plan<'_> {
     /// Published lines are dashed, and those that the figure wants so. Where there are none, dashes tell apart lines that share a
     /// colour.
     pub(super) fn dash(&self) -> Value {
-        const DASHES: [&[u8]; 3] = [&[1, 0], &[7, 3], &[2, 2]];
+        const DASHES: [&[u8]; 4] = [&[1, 0], &[7, 3], &[2, 2], &[8, 3, 2, 3]];
         if self.published {
             let legend = if self.hollow {
                 json!({

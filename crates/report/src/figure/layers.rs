@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::extent::{OVER, UNDER};
 use super::plan::{Moves, Plan};
 
 impl Plan<'_> {
@@ -49,6 +50,9 @@ impl Plan<'_> {
                 ("opacity", self.opacity()),
             ])
         }));
+        if self.form.cursor {
+            return layers;
+        }
         // Points that only the pointer brings out carry the values of the line.
         layers.push(json!({
             "params": [{
@@ -66,9 +70,12 @@ impl Plan<'_> {
         layers
     }
 
-    pub(super) fn band(&self) -> Option<Value> {
-        let (low, high) = (self.figure.y_low.as_ref()?, self.figure.y_high.as_ref()?);
-        Some(json!({
+    /// The area between the ends of intervals, and arrows where it is cut.
+    pub(super) fn band(&self) -> Vec<Value> {
+        let Some((low, high)) = self.ends() else {
+            return Vec::new();
+        };
+        let mut layers = vec![json!({
             "transform": [{ "filter": format!("isValid(datum.{low}) && isValid(datum.{high})") }],
             "mark": {
                 "type": "area",
@@ -82,12 +89,35 @@ impl Plan<'_> {
                 ("color", self.colour()),
                 ("detail", self.source_detail()),
             ])
-        }))
+        })];
+        layers.extend(self.arrows(&self.colour()));
+        layers
+    }
+
+    /// An arrow at each end of an interval that is cut, in a colour.
+    fn arrows(&self, colour: &Value) -> Vec<Value> {
+        if !self.has_arrows() {
+            return Vec::new();
+        }
+        let arrow = |(field, shape): (&str, &str)| {
+            json!({
+                "transform": [{ "filter": format!("isValid(datum.{field})") }],
+                "mark": { "type": "point", "shape": shape, "filled": true, "size": 48, "opacity": 1, "clip": false },
+                "encoding": self.encoding([
+                    ("y", self.y(field)),
+                    ("color", colour.clone()),
+                    ("opacity", self.opacity()),
+                    ("tooltip", self.tooltip()),
+                ])
+            })
+        };
+        let ends = [(UNDER, "triangle-down"), (OVER, "triangle-up")];
+        ends.into_iter().map(arrow).collect()
     }
 
     /// A line from `y_low` to `y_high` with a cap at each end, in a colour.
     pub(super) fn whiskers(&self, stroke: &Value) -> Vec<Value> {
-        let (Some(low), Some(high)) = (&self.figure.y_low, &self.figure.y_high) else {
+        let Some((low, high)) = self.ends() else {
             return Vec::new();
         };
         let known = json!([{ "filter": format!("isValid(datum.{low}) && isValid(datum.{high})") }]);
@@ -102,9 +132,14 @@ impl Plan<'_> {
                 ("opacity", self.opacity()),
             ])
         })];
-        layers.extend([low, high].map(|end| {
+        layers.extend([(low, UNDER), (high, OVER)].map(|(end, arrow)| {
+            let mut shown = known.clone();
+            if self.has_arrows() {
+                shown[0]["filter"] =
+                    json!(format!("isValid(datum.{end}) && !isValid(datum.{arrow})"));
+            }
             json!({
-                "transform": known,
+                "transform": shown,
                 "mark": { "type": "point", "shape": "stroke", "size": 64, "strokeWidth": 1.4, "clip": clip },
                 "encoding": self.encoding([
                     ("y", self.y(end)),
@@ -113,6 +148,7 @@ impl Plan<'_> {
                 ])
             })
         }));
+        layers.extend(self.arrows(stroke));
         layers
     }
 

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::rows::{
-    PUBLISHED, REPRODUCED, Row, drawable, flagged, interval_drawable, source_of, span, y_fields,
-};
-use crate::palette::{COLOURS, Palette, Theme, ordered, series_labels};
+use super::extent::{Extent, HIGH, LOW};
+use super::multiples::MOST;
+use super::rows::{PUBLISHED, REPRODUCED, Row, drawable, flagged, mark_fields, source_of, span};
+use super::visible::visible;
+use crate::palette::{Look, Palette, Theme, ordered, series_labels};
 use crate::summary::{Figure, Scale, label_of};
 
 pub(super) const SOURCE: &str = "_source";
@@ -58,6 +59,8 @@ pub(crate) struct Form {
     pub(super) stacked: bool,
     /// The axes that dragging moves; what moves needs numbers along x.
     pub(super) moves: Moves,
+    /// A page reads values where the reader points, so that curves have no points of their own for it.
+    pub(super) cursor: bool,
 }
 
 /// What stands for a series in the legend.
@@ -104,6 +107,7 @@ impl Form {
         outlines: false,
         stacked: false,
         moves: Moves::None,
+        cursor: false,
     };
 
     /// A kind of lines through many values, which only the pointer tells apart.
@@ -172,13 +176,15 @@ impl Panels {
     fn of(figure: &Figure, form: &Form) -> Option<Panels> {
         let facet = figure.facet.as_ref()?;
         let labels = ordered(&[], figure, &facet.field);
-        let columns = match form.stacked {
+        let many = labels.len() > MOST;
+        let columns = match form.stacked && !many {
             true => 1,
             false => labels.len().clamp(1, if labels.len() == 4 { 2 } else { 3 }),
         };
         let (width, height) = match columns {
             1 => (560, 150),
             2 => (270, 210),
+            _ if many => (172, 110),
             _ => (172, 190),
         };
         Some(Panels {
@@ -198,7 +204,7 @@ pub(crate) struct Plan<'a> {
     pub(super) form: &'static Form,
     pub(super) theme: Theme,
     /// Labels of the series with their colours; empty without series.
-    pub(super) series: Vec<(String, &'static str)>,
+    pub(super) series: Vec<(String, String)>,
     pub(super) shapes: Vec<&'static str>,
     /// How often the colours had come round before each series had its own.
     pub(super) rounds: Vec<usize>,
@@ -213,6 +219,8 @@ pub(crate) struct Plan<'a> {
     pub(super) slots: Vec<String>,
     pub(super) facet: Option<Panels>,
     pub(super) zero: bool,
+    /// How far intervals are drawn, if any is cut.
+    extent: Option<Extent>,
 }
 
 impl<'a> Plan<'a> {
@@ -229,8 +237,8 @@ impl<'a> Plan<'a> {
             let other = pairs.and_then(|pairs| pairs.get(label));
             other.unwrap_or(label).clone()
         };
-        let looks = labels.iter().map(|label| palette.index(&look(label)));
-        let looks: Vec<usize> = looks.collect();
+        let looks = labels.iter().map(|label| palette.look_of(&look(label)));
+        let looks: Vec<Look> = looks.collect();
         let dashed = match pairs {
             Some(pairs) if !pairs.is_empty() => {
                 let dashed = labels.iter().map(|label| pairs.contains_key(label));
@@ -254,9 +262,9 @@ impl<'a> Plan<'a> {
             series: labels.into_iter().map(coloured).collect(),
             shapes: looks
                 .iter()
-                .map(|look| SHAPES[look % SHAPES.len()])
+                .map(|look| SHAPES[(look.colour + look.round) % SHAPES.len()])
                 .collect(),
-            rounds: looks.iter().map(|look| look / COLOURS).collect(),
+            rounds: looks.iter().map(|look| look.round).collect(),
             dashed,
             published: figure.rows.iter().any(published),
             hollow: figure.rows.iter().any(flagged),
@@ -264,6 +272,7 @@ impl<'a> Plan<'a> {
             slots: Vec::new(),
             facet: Panels::of(figure, form),
             zero: starts_at_zero(figure, form),
+            extent: cut(figure, form),
         };
         plan.slots = plan.find_slots();
         plan
@@ -311,6 +320,13 @@ impl<'a> Plan<'a> {
             .is_some_and(|series| series.field == self.figure.x.field)
     }
 
+    /// Whether the titles of panels name the series.
+    pub(super) fn series_is_panel(&self) -> bool {
+        let panel = self.facet.as_ref().map(|panels| &panels.field);
+        let series = self.figure.series.as_ref();
+        series.is_some_and(|series| panel == Some(&series.field))
+    }
+
     pub(super) fn dodged(&self) -> bool {
         self.slots.len() > 1
     }
@@ -339,6 +355,9 @@ impl<'a> Plan<'a> {
                 }
             });
         }
+        if self.form.cursor {
+            rows = visible(figure, rows);
+        }
         let mut rows: Vec<Value> = rows.into_iter().map(|row| self.row(row)).collect();
         for (number, outline) in figure.outlines.iter().enumerate() {
             for (step, point) in outline.iter().enumerate() {
@@ -366,10 +385,8 @@ impl<'a> Plan<'a> {
             out.insert(field.to_owned(), value);
         };
         copy(&figure.y.field, false);
-        if interval_drawable(figure, row) {
-            for field in [&figure.y_low, &figure.y_high].into_iter().flatten() {
-                copy(field, false);
-            }
+        for field in [&figure.y_low, &figure.y_high].into_iter().flatten() {
+            copy(field, false);
         }
         copy(&figure.x.field, !self.categories.is_empty());
         if let Some(series) = &figure.series {
@@ -384,7 +401,25 @@ impl<'a> Plan<'a> {
         if self.dodged() {
             out.insert(SLOT.into(), json!(self.slot_of(row)));
         }
+        let extent = self.extent;
+        if let Some(drawn) = extent.and_then(|extent| extent.drawn(figure, row)) {
+            drawn.put(&mut out);
+        }
         Value::Object(out)
+    }
+
+    /// The fields with the ends of intervals as they are drawn; `None` without intervals.
+    pub(super) fn ends(&self) -> Option<(&str, &str)> {
+        let (low, high) = (self.figure.y_low.as_ref()?, self.figure.y_high.as_ref()?);
+        Some(match self.extent {
+            Some(_) => (LOW, HIGH),
+            None => (low, high),
+        })
+    }
+
+    /// Whether some interval is cut, so that arrows mark its ends.
+    pub(super) fn has_arrows(&self) -> bool {
+        self.extent.is_some()
     }
 
     pub(super) fn picks(&self) -> bool {
@@ -405,5 +440,24 @@ impl<'a> Plan<'a> {
 /// than half of the height.
 fn starts_at_zero(figure: &Figure, form: &Form) -> bool {
     form.from_zero
-        || span(figure, &y_fields(figure), form.spans).is_none_or(|(low, high)| low <= 0.5 * high)
+        || span(figure, &mark_fields(figure, form.spans), form.spans)
+            .is_none_or(|(low, high)| low <= 0.5 * high)
+}
+
+/// How far intervals are drawn; `None` where marks span them.
+pub(super) fn extent(figure: &Figure, form: &Form) -> Option<Extent> {
+    match form.spans {
+        true => None,
+        false => Extent::of(figure, starts_at_zero(figure, form)),
+    }
+}
+
+/// How far intervals are drawn, if any is cut.
+fn cut(figure: &Figure, form: &Form) -> Option<Extent> {
+    let extent = extent(figure, form)?;
+    let mut drawn = figure
+        .rows
+        .iter()
+        .filter_map(|row| extent.drawn(figure, row));
+    drawn.any(|drawn| drawn.is_cut()).then_some(extent)
 }

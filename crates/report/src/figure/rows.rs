@@ -41,9 +41,9 @@ pub(super) fn mark_fields(figure: &Figure, spans: bool) -> Vec<&str> {
     }
 }
 
-/// Whether the interval of a row, if it has one, has a place on its axis.
-pub(super) fn interval_drawable(figure: &Figure, row: &Row) -> bool {
-    positive_if_log(figure.y.scale, &y_fields(figure), row)
+/// The number in a field of a row.
+pub(super) fn number(row: &Row, field: &str) -> Option<f64> {
+    row.get(field)?.as_f64()
 }
 
 fn positive_if_log(scale: Scale, fields: &[&str], row: &Row) -> bool {

@@ -9,5 +9,6 @@ pub(super) const FORM: Form = Form {
         false => "linear",
     },
     stacked: true,
+    cursor: true,
     ..Form::CURVES
 };

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::out::{Out, sentence};
 use crate::figure::{
-    has_hollow, hollow_in_words, intervals_not_shown, rows_not_shown, vega_lite_with, zooms,
+    has_cursor, has_hollow, hollow_in_words, intervals_beyond, rows_not_shown, vega_lite_with,
+    zooms,
 };
 use crate::markdown::{escape, phrase};
 use crate::palette::{Palette, Theme};
@@ -44,8 +45,13 @@ pub(super) fn push(out: &mut Out, figure: &Figure, palette: &Palette, opens_page
         let _ = write!(caption, "<p class=\"remark\">{}</p>", remarks.join(" "));
     }
     if zooms(figure) && !figure.rows.is_empty() {
-        caption.push_str(
-            "<p class=\"hint\">Drag to move, Alt and wheel to zoom, double-click to return.</p>",
+        let cursor = match has_cursor(figure) {
+            true => "Point at a time to read the values, or press the arrow keys. ",
+            false => "",
+        };
+        let _ = write!(
+            caption,
+            "<p class=\"hint\">{cursor}Drag to move, Alt and wheel to zoom, double-click to return.</p>"
         );
     }
     out.push(&format!("<figcaption>{caption}</figcaption></figure>"));
@@ -83,12 +89,14 @@ fn remarks(figure: &Figure) -> Vec<String> {
             figure.rows.len()
         )),
     }
-    match intervals_not_shown(figure) {
+    match intervals_beyond(figure) {
         0 => {}
-        1 => remarks
-            .push("One interval reaches zero and has no place on the logarithmic axis.".to_owned()),
+        1 => remarks.push(
+            "An arrow marks one interval that reaches farther; the tables have its width."
+                .to_owned(),
+        ),
         n => remarks.push(format!(
-            "{n} intervals reach zero and have no place on the logarithmic axis."
+            "Arrows mark {n} intervals that reach farther; the tables have their widths."
         )),
     }
     remarks.extend(figure.thinned.as_ref().map(|text| escape(text)));
@@ -112,7 +120,16 @@ fn embedded(figure: &Figure, palette: &Palette) -> Value {
             spec.insert("background".into(), json!("transparent"));
         }
     }
-    json!({ "id": figure.id, "rows": rows, "light": light, "dark": dark })
+    let mut whole = json!({ "id": figure.id, "rows": rows, "light": light, "dark": dark });
+    if has_cursor(figure) {
+        let facet = figure.facet.as_ref().map(|facet| &facet.field);
+        let series = figure.series.as_ref().map(|series| &series.field);
+        whole["cursor"] = json!({
+            "x": figure.x.field, "y": figure.y.field, "series": series, "facet": facet,
+            "unit": figure.y.unit, "time": figure.x.unit
+        });
+    }
+    whole
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::out::Out;
 use super::{figure, table};
-use crate::markdown::blocks;
+use crate::figure::says_nothing;
+use crate::markdown::{blocks, escape};
 use crate::palette::Palette;
 use crate::summary::{Block, Figure, Summary};
 
@@ -116,13 +117,16 @@ fn link(out: &mut Out, block: &Block) {
     };
     out.push(&format!(
         "<p class=\"above\"><a href=\"#{anchor}\">{}</a> is at the top of the page.</p>",
-        crate::markdown::escape(title)
+        escape(title)
     ));
     out.item(&anchor, title);
 }
 
 fn body(out: &mut Out, blocks_of: &[&Block], palette: &Palette) {
-    let mut left = blocks_of;
+    let (idle, said): (Vec<&Block>, Vec<&Block>) = blocks_of
+        .iter()
+        .partition(|block| why_left_out(block).is_some());
+    let mut left = said.as_slice();
     while let [block, rest @ ..] = left {
         left = rest;
         match block {
@@ -141,6 +145,25 @@ fn body(out: &mut Out, blocks_of: &[&Block], palette: &Palette) {
             Block::Figure(own) => figure::push(out, own, palette, false),
         }
     }
+    let told: Vec<String> = idle
+        .iter()
+        .filter_map(|block| why_left_out(block))
+        .collect();
+    if !told.is_empty() {
+        out.push(&format!(
+            "<p class=\"remark left-out\">Figures left out: {}.</p>",
+            told.join("; ")
+        ));
+    }
+}
+
+/// A figure that says nothing, and why, in a few words.
+fn why_left_out(block: &Block) -> Option<String> {
+    let Block::Figure(figure) = block else {
+        return None;
+    };
+    let title = escape(&figure.title);
+    says_nothing(figure).map(|why| format!("<em>{title}</em> ({})", escape(&why)))
 }
 
 /// A figure that is there for who looks for it.

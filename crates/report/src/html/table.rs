@@ -1,5 +1,6 @@
 //! A table in the page.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::out::{Out, sentence};
@@ -14,6 +15,7 @@ pub(super) const OPEN_ROWS: usize = 12;
 /// A table with all its rows, or the first of them with the others folded.
 pub(super) fn push(out: &mut Out, table: &Table, opens_page: bool) {
     out.tables += 1;
+    let table = &*with_values(table);
     let laid = lay(table, number::cell);
     let anchor = format!("table-{}", table.id);
     if !opens_page {
@@ -53,6 +55,36 @@ pub(super) fn push(out: &mut Out, table: &Table, opens_page: bool) {
     }
     remarks(out, table, &laid, opens_page);
     out.push("</figure>");
+}
+
+/// The table without columns that have no value, and a remark that names them.
+fn with_values(table: &Table) -> Cow<'_, Table> {
+    let is_empty = |at: usize| {
+        let cells = table.rows.iter().map(|row| row.get(at));
+        !table.rows.is_empty()
+            && cells
+                .into_iter()
+                .all(|cell| matches!(cell, Some(Cell::Empty)))
+    };
+    let (empty, kept): (Vec<usize>, Vec<usize>) =
+        (0..table.columns.len()).partition(|at| is_empty(*at));
+    if empty.is_empty() || kept.is_empty() {
+        return Cow::Borrowed(table);
+    }
+    let titles: Vec<&str> = empty
+        .iter()
+        .map(|at| table.columns[*at].title.as_str())
+        .collect();
+    let mut own = table.clone();
+    own.columns = kept.iter().map(|at| table.columns[*at].clone()).collect();
+    for (row, whole) in own.rows.iter_mut().zip(&table.rows) {
+        *row = kept.iter().map(|at| whole[*at].clone()).collect();
+    }
+    own.footnotes.push(format!(
+        "Columns left out, for no row has a value: {}.",
+        titles.join("; ")
+    ));
+    Cow::Owned(own)
 }
 
 fn rows(out: &mut Out, table: &Table, laid: &Laid) {

@@ -6,7 +6,7 @@ use sojourn_results::specs::{AxisScale, FigureSpec};
 use sojourn_scenario::error::{LabErrorKind, Result};
 
 use super::form::Form;
-use super::frame::{axis, count_cut, frame, number, points, remark_cut, row_of};
+use super::frame::{axis, count_cut, flag_cut, frame, number, points, remark_cut, row_of};
 use super::over_factor;
 use super::request::Request;
 use crate::summary::wanted::Wanted;
@@ -67,6 +67,7 @@ fn goodput_by_label(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
             row.insert("y".to_owned(), number(Some(estimate.mean), unit));
             let band = wanted.band(point, asked, &estimate);
             cut += count_cut(&figure, band);
+            flag_cut(&mut row, band);
             if let Some(band) = band {
                 row.insert("low".to_owned(), number(Some(band.low), unit));
                 row.insert("high".to_owned(), number(Some(band.high), unit));

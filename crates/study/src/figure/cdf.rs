@@ -1,5 +1,7 @@
 //! The distribution of sojourn times, one-way delays, flow completion times, slowdowns or page load times, over all replications.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use sojourn_report::{Figure, Kind, Scale};
 use sojourn_results::asked::Of;
@@ -54,10 +56,14 @@ fn distribution(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
     let x = axis("x", &title, Unit::Seconds.shown(), numbers(spec.x_scale));
     let y = axis("y", "Share of packets", "", Scale::Linear);
     let mut figure = frame(wanted, spec, Kind::Cdf, x, y);
+    let mut links = BTreeSet::new();
     for point in points(wanted, spec) {
         let runs: Vec<&RunOutcome> = wanted.results.of_point(point.point).collect();
         let histogram: Histogram = match asked.subject(&runs) {
-            Subject::Queues(queues, _) => merged(queues.iter().map(|queue| &queue.sojourn)),
+            Subject::Queues(queues, _) => {
+                links.extend(queues.iter().map(|queue| queue.link.clone()));
+                merged(queues.iter().map(|queue| &queue.sojourn))
+            }
             Subject::Flows(flows, ..) => merged(flows.iter().map(|flow| &flow.delay)),
             Subject::Run(_) => Histogram::default(),
         };
@@ -71,6 +77,11 @@ fn distribution(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
             row.insert("y".to_owned(), json!(to_f64(seen) / total));
             figure.rows.push(row);
         }
+    }
+    if matches!(asked.of, Of::Bottleneck | Of::Measured(_))
+        && let Some(link) = links.first().filter(|_| links.len() == 1)
+    {
+        figure.x.title = format!("{title}, {link}");
     }
     Some(figure)
 }
@@ -95,13 +106,16 @@ fn transfer_distribution(
     measure: Measure,
 ) -> Option<Figure> {
     let asked = wanted.parse("fct_s_mean", spec.of.as_deref())?;
-    let (title, unit) = match measure {
-        Measure::Completion => ("Flow completion time", Unit::Seconds),
-        Measure::Slowdown => ("Slowdown", Unit::Index),
-        Measure::PageLoad => ("Page load time", Unit::Seconds),
+    let rows = wanted.rows();
+    let probes = rows.transfer_metrics().is_empty() && rows.has_probes();
+    let (title, unit, what) = match measure {
+        Measure::Completion if probes => ("Round trip", Unit::Seconds, "requests"),
+        Measure::Completion => ("Flow completion time", Unit::Seconds, "transfers"),
+        Measure::Slowdown => ("Slowdown", Unit::Index, "transfers"),
+        Measure::PageLoad => ("Page load time", Unit::Seconds, "pages"),
     };
     let x = axis("x", title, unit.shown(), numbers(spec.x_scale));
-    let y = axis("y", "Share of transfers", "", Scale::Linear);
+    let y = axis("y", &format!("Share of {what}"), "", Scale::Linear);
     let mut figure = frame(wanted, spec, Kind::Cdf, x, y);
     for point in points(wanted, spec) {
         let runs: Vec<&RunOutcome> = wanted.results.of_point(point.point).collect();

@@ -112,7 +112,7 @@ pub(super) fn numbers(scale: AxisScale) -> Scale {
 /// report says so itself.
 pub(super) fn count_cut(figure: &Figure, band: Option<Band>) -> usize {
     let fits = |band: &Band| figure.y.scale != Scale::Log || band.low > 0.0;
-    usize::from(band.is_some_and(|band| band.cut && fits(&band)))
+    usize::from(band.is_some_and(|band| band.is_cut() && fits(&band)))
 }
 
 /// Says how many intervals or ellipses are cut.
@@ -130,6 +130,13 @@ pub(super) fn remark_cut(figure: &mut Figure, cut: usize, what: &str) {
         Some(before) => format!("{before} {text}"),
         None => text,
     });
+}
+
+/// Says in a row which ends of its interval are cut.
+pub(super) fn flag_cut(row: &mut Row, band: Option<Band>) {
+    if let Some(ends) = band.and_then(|band| band.cut()) {
+        row.insert("cut".to_owned(), ends.into());
+    }
 }
 
 /// A value in the unit that is shown; null where there is none.

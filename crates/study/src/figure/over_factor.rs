@@ -11,7 +11,7 @@ use sojourn_results::specs::{AxisScale, FigureSpec};
 use sojourn_scenario::error::Result;
 
 use super::frame::{
-    Row, axis, count_cut, factor, frame, number, numbers, points, remark_cut, row_of,
+    Row, axis, count_cut, factor, flag_cut, frame, number, numbers, points, remark_cut, row_of,
 };
 use super::request::Request;
 use crate::summary::wanted::{Band, Wanted};
@@ -58,12 +58,14 @@ pub(super) fn with_intervals(wanted: &Wanted<'_>, spec: &FigureSpec, kind: Kind)
         };
         let band = wanted.band(point, shown, &estimate);
         cut += count_cut(&figure, band);
-        figure.rows.push(row(
+        let mut row = row(
             (wanted, spec, point),
             Some(estimate.mean),
             ends(band),
             shown.unit(),
-        ));
+        );
+        flag_cut(&mut row, band);
+        figure.rows.push(row);
     }
     remark_cut(&mut figure, cut, "interval");
     Some(finished(figure, wanted, spec, &metrics))

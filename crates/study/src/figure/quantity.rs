@@ -102,6 +102,7 @@ pub(crate) fn title_and_unit(quantity: &str) -> (String, Unit) {
         "rto" => "RTO".to_owned(),
         "ssthresh" => "slow start threshold".to_owned(),
         "pacing" => "pacing rate".to_owned(),
+        "target" => "target rate".to_owned(),
         "phase" => "phase of loss recovery".to_owned(),
         name => name.replace('_', " "),
     };
@@ -125,6 +126,10 @@ mod tests {
         assert_eq!(
             title_and_unit("in_flight_bytes"),
             ("In flight".to_owned(), Unit::Bytes)
+        );
+        assert_eq!(
+            title_and_unit("target_bps"),
+            ("Target rate".to_owned(), Unit::BitsPerSecond)
         );
         assert_eq!(title_and_unit("count"), ("Count".to_owned(), Unit::Index));
     }

@@ -129,7 +129,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Whether there are requests of `udp_rr` in the direction under study.
-    pub(super) fn has_probes(&self) -> bool {
+    pub(crate) fn has_probes(&self) -> bool {
         self.labels
             .iter()
             .any(|label| label.probes && label.forward)

@@ -206,8 +206,15 @@ pub(crate) fn over_sizes(
         if let Some(band) = band {
             row.insert("low".to_owned(), unit.show(band.low).into());
             row.insert("high".to_owned(), unit.show(band.high).into());
+            if let Some(ends) = band.cut() {
+                row.insert("cut".to_owned(), ends.into());
+            }
         }
-        rows.push((bin.label.to_owned(), row, band.is_some_and(|band| band.cut)));
+        rows.push((
+            bin.label.to_owned(),
+            row,
+            band.is_some_and(|band| band.is_cut()),
+        ));
     }
     rows
 }

@@ -270,8 +270,10 @@ impl<'a> Wanted<'a> {
 pub(crate) struct Band {
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// The interval reaches farther.
-    pub(crate) cut: bool,
+    /// The interval reaches farther down.
+    under: bool,
+    /// The interval reaches farther up.
+    over: bool,
 }
 
 impl Band {
@@ -285,8 +287,24 @@ impl Band {
         Some(Band {
             low: low_drawn,
             high: high_drawn,
-            cut: low_drawn > low || high_drawn < high,
+            under: low_drawn > low,
+            over: high_drawn < high,
         })
+    }
+
+    /// Whether the interval reaches farther.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.under || self.over
+    }
+
+    /// What a row of a figure says of the ends that are cut.
+    pub(crate) fn cut(&self) -> Option<&'static str> {
+        match (self.under, self.over) {
+            (true, true) => Some("both"),
+            (true, false) => Some("low"),
+            (false, true) => Some("high"),
+            (false, false) => None,
+        }
     }
 }
 
@@ -337,7 +355,7 @@ mod tests {
             prop_assert!(band.low <= estimate.mean && estimate.mean <= band.high);
             prop_assert_eq!(band.low == whole.0 || band.low == least, true);
             prop_assert_eq!(band.high == whole.1 || band.high == greatest, true);
-            prop_assert_eq!(band.cut, (band.low, band.high) != whole);
+            prop_assert_eq!(band.is_cut(), (band.low, band.high) != whole);
         }
     }
 }

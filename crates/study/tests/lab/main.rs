@@ -4,6 +4,7 @@ mod captures_written;
 mod changes;
 mod codepoints;
 mod ecn_paths;
+mod figure_colours;
 mod fills;
 mod first_flights;
 mod linux_spread;
