@@ -24,6 +24,7 @@ mod svg;
 mod text;
 
 pub use model::{Flow, Form, Leg, Link, Node, NodeKind, Topology, Way};
+pub use place::places;
 pub(crate) use section::section;
 pub use svg::topology_svg;
 pub use text::Values;
