@@ -20,7 +20,7 @@ use super::ns2::text;
 
 pub(crate) const FORM: Form = Form {
     name: "nam",
-    about: "an animation for nam",
+    about: "an animation; play it with sojourn play or with nam",
     is_analysed: false,
     open: |scene, out| {
         let mut animation = Animation::new(scene, out);
