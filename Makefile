@@ -55,8 +55,8 @@ test: dev-tools develop ## Run every test: Rust, oracles, Python
 	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest -n auto --durations 10 tests/oracles tests/python
 
 .PHONY: report-test
-report-test: dev-tools site-test-tools develop ## Look at reports of several studies in a browser: needs Chromium
-	SOJOURN_REPORTS=all SOJOURN_BIN=$(abspath $(BIN))/sojourn $(BIN)/python -m pytest -n auto --dist loadfile tests/python/test_report_page.py
+report-test: dev-tools site-test-tools develop ## Look at reports of several studies and at animations in a browser: needs Chromium
+	SOJOURN_REPORTS=all SOJOURN_BIN=$(abspath $(BIN))/sojourn $(BIN)/python -m pytest -n auto --dist loadfile tests/python/test_report_page.py tests/python/test_nam.py
 
 .PHONY: soak
 soak: $(BIN)/python ## Draw new cases for every property test: make soak MINUTES=60

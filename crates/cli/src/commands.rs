@@ -62,6 +62,7 @@ commands! {
     tc::TcArgs as Tc,
     ["Traces"]
     #[command(subcommand)] trace::TraceCommand as Trace,
+    play::PlayArgs as Play,
     replay::ReplayArgs as Replay,
     ["Verify and measure"]
     validate::ValidateArgs as Validate,

@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 use crate::markdown::escape;
 use crate::palette::Palette;
+use crate::play::{Play, fragment};
 use crate::summary::Summary;
 use crate::topology::section;
 use out::Out;
@@ -37,10 +38,15 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eva
                       img-src data: blob:; base-uri 'none'; form-action 'none'";
 
 /// The whole page.
-pub(crate) fn page(summary: &Summary, palette: &Palette) -> String {
+pub(crate) fn page(summary: &Summary, palette: &Palette, play: Option<&Play>) -> String {
     let mut out = Out::default();
     opening::push(&mut out, summary, palette);
     topology(&mut out, summary);
+    if let Some(play) = play {
+        out.open_part("Animation", "packets of a short part of a run", false);
+        out.push(&fragment(play));
+        out.close_part();
+    }
     parts::push(&mut out, summary, palette);
     about::about(&mut out, summary);
     about::settings(&mut out, &summary.settings);

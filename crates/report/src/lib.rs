@@ -97,6 +97,7 @@ mod palette;
 mod paper;
 mod picture;
 mod plain;
+pub mod play;
 mod render;
 mod sheets;
 mod summary;

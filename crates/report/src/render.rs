@@ -1,6 +1,7 @@
 //! Writes the files of a report.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::ReportError;
@@ -8,6 +9,7 @@ use crate::figure::vega_lite_with;
 use crate::html;
 use crate::load::load;
 use crate::palette::{Palette, Theme};
+use crate::play::{PLAY_FILE, Play};
 use crate::table::{csv_table, markdown_table};
 
 /// The files that [`render`] wrote.
@@ -21,7 +23,7 @@ pub struct Rendered {
     pub tables: Vec<PathBuf>,
 }
 
-/// Reads `summary.json` in the result directory `dir` and writes the report beside it.
+/// Reads `summary.json` in the result directory `dir`, and `animation.json` if there is one, and writes the report beside them.
 ///
 /// # Errors
 ///
@@ -29,6 +31,7 @@ pub struct Rendered {
 /// written. A file is whole or as it was before; `report.html` is written last.
 pub fn render(dir: &Path) -> Result<Rendered, ReportError> {
     let summary = load(dir)?;
+    let play = load_play(dir)?;
     let palette = Palette::of_summary(&summary);
     let mut figures = Vec::new();
     for figure in summary.figures() {
@@ -48,12 +51,29 @@ pub fn render(dir: &Path) -> Result<Rendered, ReportError> {
         }
     }
     let report = dir.join("report.html");
-    write_whole(&report, html::page(&summary, &palette))?;
+    write_whole(&report, html::page(&summary, &palette, play.as_ref()))?;
     Ok(Rendered {
         report,
         figures,
         tables,
     })
+}
+
+/// The animation in the result directory, if there is one.
+fn load_play(dir: &Path) -> Result<Option<Play>, ReportError> {
+    let path = dir.join(PLAY_FILE);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(ReportError::Read { path, source }),
+    };
+    let play = serde_json::from_str(&text).map_err(|error| ReportError::Syntax {
+        line: error.line(),
+        column: error.column(),
+        problem: error.to_string(),
+        path,
+    })?;
+    Ok(Some(play))
 }
 
 /// Writes beside the target and renames, so that no reader ever sees half a file. The name is that of what `sojourn-results`

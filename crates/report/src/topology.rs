@@ -23,7 +23,10 @@ mod section;
 mod svg;
 mod text;
 
+pub(crate) use geometry::Point;
 pub use model::{Flow, Form, Leg, Link, Node, NodeKind, Topology, Way};
+pub use place::places;
 pub(crate) use section::section;
+pub(crate) use svg::stage;
 pub use svg::topology_svg;
 pub use text::Values;

@@ -1,6 +1,7 @@
 //! One run with every packet's events written as a trace.
 
 mod format;
+mod layout;
 mod scene;
 mod sink;
 
@@ -148,6 +149,46 @@ mod tests {
         let counted: u64 = outcome.queues.iter().map(|q| q.totals.dropped()).sum();
         assert!(drops > 0);
         assert_eq!(u64::try_from(drops).unwrap(), counted);
+    }
+
+    #[test]
+    fn a_nam_trace_has_every_packet_in_order_and_counts_what_the_run_counts() {
+        let mut bytes = Vec::new();
+        let outcome = run_written(&scenario(TINY), 0, TraceFormat::Nam, &[], &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.starts_with("V -t * -v 1.0a5 -a 0\nA -t *"), "{text}");
+        let flag = |line: &str, flag: &str| -> String {
+            let mut words = line.split(' ');
+            words.find(|word| *word == flag).unwrap();
+            words.next().unwrap().to_owned()
+        };
+        let (mut last, mut drops) = (0.0, 0);
+        // What has happened so far to each packet at each link.
+        let mut stories: std::collections::BTreeMap<[String; 3], String> = Default::default();
+        for line in text.lines() {
+            let event = line.get(..1).unwrap();
+            if !"+-hrd".contains(event) {
+                continue;
+            }
+            let time: f64 = flag(line, "-t").parse().unwrap();
+            assert!(time >= last, "{line}");
+            last = time;
+            let key = ["-s", "-d", "-i"].map(|name| flag(line, name));
+            let story = stories.entry(key).or_default();
+            story.push_str(event);
+            let allowed = ["+", "+-", "+-h", "+-hr", "+d"];
+            assert!(allowed.contains(&story.as_str()), "{story}: {line}");
+            drops += u64::from(event == "d");
+        }
+        let counted: u64 = outcome.queues.iter().map(|q| q.totals.dropped()).sum();
+        assert!(drops > 0);
+        assert_eq!(drops, counted);
+        // Each link has a place, and each flow a colour.
+        assert_eq!(
+            text.matches("\nl -t * ").count(),
+            text.matches("deg\n").count()
+        );
+        assert_eq!(text.matches("\nc -t * ").count(), 2);
     }
 
     #[test]

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use sojourn_report::play::PLAY_FILE;
 use sojourn_results::ResultSet;
-use sojourn_results::directory::{MANIFEST_FILE, hold_for_report, write_json};
+use sojourn_results::directory::{MANIFEST_FILE, hold_for_report, write_json, write_whole};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::summary::{SUMMARY_FILE, overlay, write_summary};
+use sojourn_traces::play::{self, USUAL_SPAN, Window};
+use sojourn_units::{Span, Time};
 
 use crate::args::Format;
 use crate::command::Words;
@@ -16,7 +19,8 @@ use crate::paper::{self, PaperArgs};
 use crate::show;
 use clap::{Args, ValueEnum};
 
-/// Write a report of a result directory: tables, figures and one HTML file. Lay several directories of one study over each other.
+/// Write a report of a result directory: tables, figures and one HTML file. Lay several directories of one study over each other. A
+/// directory with a nam trace gets an animation, too.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sojourn report results/rrul
@@ -123,12 +127,47 @@ fn of_one(dir: &Path, format: Format, files: &Files<'_>) -> Result<(), Failure> 
     let results = ResultSet::load(dir)?;
     let _hold = hold_for_report(dir)?;
     write_summary(dir)?;
+    animate(dir, &results)?;
     let written = files.write(dir)?;
     show::results(&results, format, None)?;
     match format {
         Format::Table => emit(&written),
         Format::Csv | Format::Json => Ok(()),
     }
+}
+
+/// Prepares the animation of the report where the directory has a nam trace: from the end of the warm-up on.
+fn animate(dir: &Path, results: &ResultSet) -> Result<(), LabError> {
+    let refused = |error: std::io::Error| LabError::io(dir, "read the directory", &error);
+    let mut traces = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(refused)? {
+        let path = entry.map_err(refused)?.path();
+        if path.extension().is_some_and(|suffix| suffix == "nam") {
+            traces.push(path);
+        }
+    }
+    traces.sort();
+    let target = dir.join(PLAY_FILE);
+    let Some(trace) = traces.first() else {
+        // An animation whose trace is gone.
+        return match std::fs::remove_file(&target) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(LabError::io(&target, "remove the file", &error))
+            }
+            _ => Ok(()),
+        };
+    };
+    let warmup = match results.manifest.points.first() {
+        Some(point) => point.scenario()?.run.warmup,
+        None => Span::default(),
+    };
+    let window = Window {
+        from: Some(Time::ZERO + warmup),
+        span: USUAL_SPAN,
+    };
+    let text = serde_json::to_string(&play::read(trace, window)?)
+        .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))?;
+    write_whole(&target, text.as_bytes())
 }
 
 /// The report of several directories has one of its own.

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   sojourn run scenario.toml
   sojourn run scenario.toml --set topology.rate=20Mbps --replications 30
-  sojourn run scenario.toml --trace sojourn trace.csv")]
+  sojourn run scenario.toml --trace nam run.nam")]
 pub(crate) struct RunArgs {
     /// Scenario file (TOML).
     pub(crate) scenario: PathBuf,

@@ -292,7 +292,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "run case.toml --trace pcap out",
-            "--trace: there is no trace format \"pcap\", did you mean \"pcapng\"? (formats: ns2, ns2-exact, pcapng, parquet); write --trace ns2 FILE".to_owned(),
+            "--trace: there is no trace format \"pcap\", did you mean \"pcapng\"? (formats: ns2, ns2-exact, nam, pcapng, parquet); write --trace ns2 FILE".to_owned(),
         ),
         (
             "run case.toml --fresh",

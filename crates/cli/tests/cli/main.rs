@@ -8,6 +8,7 @@ mod interrupts;
 mod limits;
 mod mistakes;
 mod paper;
+mod play;
 mod results;
 mod support;
 mod terminal;

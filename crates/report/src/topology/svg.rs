@@ -29,7 +29,21 @@ pub fn topology_svg(topology: &Topology) -> String {
             &empty
         }
     };
+    document(topology, &Scene::of(topology), true)
+}
+
+/// The picture without the paths of flows, on which packets can be drawn, and the path of each link between the boxes of its nodes, from its
+/// first to its second. No index of the topology may lead nowhere.
+pub(crate) fn stage(topology: &Topology) -> (String, Vec<Vec<Point>>) {
     let scene = Scene::of(topology);
+    let links = topology.links.iter().zip(&scene.bands);
+    let paths = links
+        .map(|(link, band)| band.line((&scene.nodes[link.from].area, &scene.nodes[link.to].area)));
+    (document(topology, &scene, false), paths.collect())
+}
+
+/// The picture, with the paths of flows or without.
+fn document(topology: &Topology, scene: &Scene, lanes: bool) -> String {
     let (width, height) = (number(scene.size.x), number(scene.size.y));
     let title = escape(&topology.title);
     let mut out = format!(
@@ -41,7 +55,7 @@ pub fn topology_svg(topology: &Topology) -> String {
     for (link, band) in topology.links.iter().zip(&scene.bands) {
         let ends = (&scene.nodes[link.from].area, &scene.nodes[link.to].area);
         let measured = [link.forward.measured, link.reverse.measured];
-        draw_band(&mut out, band, ends, measured);
+        draw_band(&mut out, band, ends, measured, lanes);
     }
     for node in &scene.nodes {
         draw_node(&mut out, node);
@@ -131,7 +145,13 @@ fn path(points: &[Point]) -> String {
     text
 }
 
-fn draw_band(out: &mut String, band: &Band, ends: (&Area, &Area), measured: [bool; 2]) {
+fn draw_band(
+    out: &mut String,
+    band: &Band,
+    ends: (&Area, &Area),
+    measured: [bool; 2],
+    with_lanes: bool,
+) {
     let line = band.line(ends);
     let class = match measured.contains(&true) {
         true => "measured",
@@ -139,7 +159,7 @@ fn draw_band(out: &mut String, band: &Band, ends: (&Area, &Area), measured: [boo
     };
     let _ = writeln!(out, "<path class=\"{class}\" d=\"{}\"/>", path(&line));
     for (lanes, back) in [(&band.there, false), (&band.back, true)] {
-        for (place, flow) in lanes.iter().enumerate() {
+        for (place, flow) in lanes.iter().enumerate().filter(|_| with_lanes) {
             draw_lane(out, &band.lane(place, back, ends), *flow);
         }
     }

@@ -180,8 +180,11 @@ pub fn find(head: &[u8]) -> Result<Format, Fault> {
             continue;
         }
         seen.get_or_insert(line);
-        if let Some(what) = foreign(&fields) {
-            return Err(Fault::new(what));
+        if let Some((problem, remedy)) = foreign(&fields) {
+            return Err(Fault {
+                problem: problem.to_owned(),
+                remedy,
+            });
         }
         let has_line = |format: &Format| (format.form().has_line)(&fields);
         if let Some(format) = Format::ALL.into_iter().find(has_line) {
@@ -197,13 +200,16 @@ pub fn find(head: &[u8]) -> Result<Format, Fault> {
     })
 }
 
-/// What a line is of that looks like one of a format that is read, and is not.
-fn foreign(fields: &[&[u8]]) -> Option<&'static str> {
+/// What a line is of that looks like one of a format that is read, and is not; and what to do.
+fn foreign(fields: &[&[u8]]) -> Option<(&'static str, &'static str)> {
     let letter = fields[0].len() == 1;
     if letter && fields[1] == b"-t" {
-        return Some("this is a nam trace, or an ns-2 trace in the new wireless format");
+        return Some((
+            "this is a nam trace, or an ns-2 trace in the new wireless format",
+            "see a nam trace with: sojourn play FILE; for an analysis, write the trace with --trace ns2-exact",
+        ));
     }
-    (letter && fields[2].starts_with(b"_")).then_some("this is a wireless trace of ns-2")
+    (letter && fields[2].starts_with(b"_")).then_some(("this is a wireless trace of ns-2", ""))
 }
 
 #[cfg(test)]

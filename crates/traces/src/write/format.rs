@@ -35,6 +35,7 @@ macro_rules! formats {
 formats! {
     ns2::Ns2,
     ns2_exact::Ns2Exact,
+    nam::Nam,
     pcapng::Pcapng,
     parquet::Parquet,
 }

@@ -1,9 +1,10 @@
 //! What traces say of links, nodes and flows beside what a packet carries.
 
-use sojourn_run::compile::{Compiled, FlowInfo};
+use sojourn_run::compile::{Compiled, FlowInfo, LinkInfo};
+use sojourn_sim::topology::Role;
 use sojourn_sim::trace_ns2::FlowLabel;
 use sojourn_traffic::workload;
-use sojourn_units::{Bytes, Rate};
+use sojourn_units::{Bytes, Rate, Span};
 use std::collections::BTreeMap;
 
 /// Links, nodes and connections by their numbers in the network.
@@ -18,6 +19,11 @@ pub(super) struct Link {
     pub(super) name: String,
     pub(super) ends: (u32, u32),
     pub(super) rate: Rate,
+    pub(super) delay: Span,
+    /// Its discipline, with its limit.
+    pub(super) queue: String,
+    /// It connects a host with its router.
+    pub(super) access: bool,
     /// Its events are written.
     pub(super) chosen: bool,
 }
@@ -25,6 +31,8 @@ pub(super) struct Link {
 /// A connection.
 pub(super) struct Flow {
     pub(super) name: String,
+    /// What the flows of its group are called.
+    pub(super) group: String,
     pub(super) label: FlowLabel,
     pub(super) transport: Transport,
     /// Bytes that its model counts on a packet with data beside the data: headers, options, and a link's header where the endpoint adds one.
@@ -61,12 +69,49 @@ impl Scene {
                     name: info.name.clone(),
                     ends: (spec.from, spec.to),
                     rate: info.rate,
+                    delay: info.delay,
+                    queue: queue(info),
+                    access: info.role == Role::Access,
                     chosen: chosen.is_empty() || chosen.contains(&info.name),
                 })
                 .collect(),
             nodes: compiled.network.nodes.clone(),
             flows: flows(&compiled.flows),
         }
+    }
+
+    /// For each node, whether a flow begins or ends there and only one link leads to it.
+    pub(super) fn hosts(&self) -> Vec<bool> {
+        let mut links = vec![0_usize; self.nodes.len()];
+        let mut ends = vec![false; self.nodes.len()];
+        let at = |node: u32| usize::try_from(node).unwrap_or(usize::MAX);
+        for link in &self.links {
+            if let Some(count) = links.get_mut(at(link.ends.0)) {
+                *count += 1;
+            }
+        }
+        for flow in &self.flows {
+            for (node, _) in [flow.label.source, flow.label.sink] {
+                if let Some(end) = ends.get_mut(at(node)) {
+                    *end = true;
+                }
+            }
+        }
+        let nodes = links.iter().zip(ends);
+        nodes.map(|(links, end)| *links < 2 && end).collect()
+    }
+}
+
+/// The discipline of a link direction, with its limit.
+fn queue(link: &LinkInfo) -> String {
+    let title = link.discipline.title;
+    let limit = link.resolved.pairs.iter().find(|(key, _)| *key == "limit");
+    match limit.map(|(_, limit)| limit.as_str()) {
+        None | Some("none") => title.to_owned(),
+        Some(limit) => match limit.strip_suffix('p') {
+            Some(packets) => format!("{title}, {packets} packets"),
+            None => format!("{title}, {limit}"),
+        },
     }
 }
 
@@ -92,6 +137,7 @@ fn flows(flows: &[FlowInfo]) -> Vec<Flow> {
             let (transport, headers, mss) = transport(flow);
             Flow {
                 name: flow.name.clone(),
+                group: flow.label.clone(),
                 label: FlowLabel {
                     datagram: match flow.kind.as_str() {
                         "exponential" | "poisson" => "exp".to_owned(),

@@ -29,22 +29,7 @@ impl<'a> Lines<'a> {
 
 impl Sink for Lines<'_> {
     fn record(&mut self, record: &Record) -> std::io::Result<()> {
-        let (Some(link), Some(flow)) = (
-            item(&self.scene.links, record.link),
-            item(&self.scene.flows, record.packet.flow),
-        ) else {
-            return Ok(());
-        };
-        let mut record = *record;
-        if flow.transport == Transport::Tcp && record.packet.kind == Kind::Ack {
-            // As ns-2's name the last packet that arrived in order, these name the last byte.
-            record.packet.seq = record.packet.ack.saturating_sub(1);
-        }
-        let text = match self.exact {
-            true => exact_line(&record, link.ends, &flow.label),
-            false => line(&record, link.ends, &flow.label),
-        };
-        match text {
+        match text(&self.scene, record, self.exact) {
             Some(text) => writeln!(self.out, "{text}"),
             None => Ok(()),
         }
@@ -52,5 +37,20 @@ impl Sink for Lines<'_> {
 
     fn finish(&mut self) -> std::io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// The line of an event without its end, with its time to the microsecond or exact; none for what ns-2 does not trace.
+pub(super) fn text(scene: &Scene, record: &Record, exact: bool) -> Option<String> {
+    let link = item(&scene.links, record.link)?;
+    let flow = item(&scene.flows, record.packet.flow)?;
+    let mut record = *record;
+    if flow.transport == Transport::Tcp && record.packet.kind == Kind::Ack {
+        // As ns-2's name the last packet that arrived in order, these name the last byte.
+        record.packet.seq = record.packet.ack.saturating_sub(1);
+    }
+    match exact {
+        true => exact_line(&record, link.ends, &flow.label),
+        false => line(&record, link.ends, &flow.label),
     }
 }

@@ -1,0 +1,61 @@
+//! `sojourn play`, and the animation of a report.
+
+use crate::support::Place;
+
+/// Writes a nam trace of the tiny scenario; where it is, the command says on standard error.
+fn traced(place: &Place, file: &str) {
+    let mut command = place.sojourn(&format!("run tiny.toml --trace nam {file}"));
+    command.assert().success();
+}
+
+#[test]
+fn a_nam_trace_becomes_a_page() {
+    let place = Place::new();
+    traced(&place, "run.nam");
+    let said = place.ok("play run.nam --from 2s --for 100ms");
+    assert_eq!(said, "Wrote run.html\n");
+    let page = place.read("run.html");
+    assert!(
+        page.contains("<h1>Packets from 2 s to 2.1 s</h1>"),
+        "{page}"
+    );
+    assert!(page.contains("class=\"play-data\""));
+    place.ok("play run.nam --for 50ms --out other.html");
+    assert!(
+        place
+            .read("other.html")
+            .contains("Packets from 0 s to 0.05 s")
+    );
+}
+
+#[test]
+fn a_report_has_the_animation_while_there_is_a_trace() {
+    let place = Place::new();
+    place.ok("run tiny.toml --out results");
+    place.ok("report results");
+    assert!(!place.read("results/report.html").contains("play-data"));
+    traced(&place, "results/run.nam");
+    place.ok("report results");
+    assert!(place.read("results/report.html").contains("play-data"));
+    std::fs::remove_file(place.path("results/run.nam")).unwrap();
+    place.ok("report results");
+    assert!(!place.read("results/report.html").contains("play-data"));
+}
+
+#[test]
+fn what_cannot_be_played_is_refused_with_its_place() {
+    let place = Place::new();
+    traced(&place, "run.nam");
+    for (arguments, what) in [
+        ("play tiny.toml", "nam"),
+        ("play none.nam", "none.nam"),
+        ("play run.nam --for 0s", "--for 0s"),
+        ("play run.nam --from soon", "--from soon"),
+        ("play run.nam --from 9000s", "--from"),
+    ] {
+        let refused = place.refused(place.sojourn(arguments));
+        assert!(refused.contains(what), "{arguments}: {refused}");
+    }
+    let refused = place.refused(place.sojourn("trace analyse run.nam"));
+    assert!(refused.contains("sojourn play"), "{refused}");
+}
