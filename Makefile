@@ -22,7 +22,7 @@ MINUTES ?= 60
 SIMULATION := units sim queue cc transport traffic
 WASM := $(SIMULATION) scenario
 
-FUZZED := units scenario trace opportunities
+FUZZED := units scenario trace opportunities animation
 
 # PyO3 looks for the interpreter here.
 export PYO3_PYTHON := $(abspath $(BIN)/python)

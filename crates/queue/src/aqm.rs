@@ -90,7 +90,7 @@ pub struct View<'a> {
     pub rate: Rate,
     /// When the last packet left the queue for transmission; time zero before the first.
     pub last_departure: Time,
-    /// The queue is inside a scheduler that asks empty queues for packets as the link does, so that [`Aqm::on_empty`] tells of every
+    /// The queue is inside a scheduler that asks empty queues for packets as the link does, so that [`Aqm::on_empty`] reports every
     /// idle time. Of no meaning outside a scheduler.
     pub asked: bool,
     /// The packets themselves.

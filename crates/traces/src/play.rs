@@ -74,7 +74,14 @@ struct Seen {
 /// # Errors
 /// When it cannot be read or is no nam trace, with its line; when nothing happens in the window, or the network is too large to draw.
 pub fn read(path: &Path, window: Window) -> Result<Play> {
-    let input = Input::open(path, false)?;
+    read_input(Input::open(path, false)?, path, window)
+}
+
+/// The same of what is already open; `path` is its name.
+///
+/// # Errors
+/// As of [`read`].
+pub fn read_input(input: Input, path: &Path, window: Window) -> Result<Play> {
     let name = input.name().to_owned();
     let seen = see(input, window)?;
     let refused = |problem: String, remedy: &str| {
