@@ -202,3 +202,18 @@ fn published(wanted: &Wanted<'_>, spec: &FigureSpec, metrics: &Metrics) -> Vec<R
     }
     rows
 }
+
+/// The published value of a metric at a point.
+pub(super) fn published_value(
+    wanted: &Wanted<'_>,
+    point: &PointInfo,
+    asked: &Asked,
+) -> Option<f64> {
+    let mut all = wanted.results.manifest.published.iter();
+    all.find_map(|published| {
+        let other = wanted.parse(&published.metric, None)?;
+        let fits =
+            other.text() == asked.text() && published.is_at(&wanted.experiment.name, &point.levels);
+        published.value.filter(|_| fits)
+    })
+}
