@@ -145,8 +145,10 @@
     return linesOf.get(plot);
   }
 
-  function valueAt(line, time) {
-    if (time < line[0][0] || time > line[line.length - 1][0]) return null;
+  // A curve over time has values between its ends; a distribution is 0 before them and 1 after.
+  function valueAt(line, time, isTime) {
+    if (time < line[0][0]) return isTime ? null : 0;
+    if (time > line[line.length - 1][0] && isTime) return null;
     let low = 0;
     let high = line.length - 1;
     while (low < high) {
@@ -196,7 +198,7 @@
     const format = (value) => Number(value.toPrecision(4)).toString();
     const values = [];
     for (const [name, line] of linesIn(plot)) {
-      const value = valueAt(line, at);
+      const value = valueAt(line, at, cursor.group === 'time');
       if (value !== null) values.push(`${name ? `${name} ` : ''}${format(value)}`);
     }
     const unit = cursor.unit ? ` (${cursor.unit})` : '';
