@@ -24,6 +24,7 @@ STUDIES = {
     "multicast-aqm": SHORT,
     "queue-disciplines": BRIEF,
     "l4s": ("--replications", "1", "--only", "pairs"),
+    "rmcat-wired": ("--only", "5.1,5.5", *SHORT),
 }
 NAMES = list(STUDIES) if os.environ.get("SOJOURN_REPORTS") == "all" else list(STUDIES)[:1]
 WIDTHS = (400, 800, 1400)
@@ -190,3 +191,24 @@ def test_what_is_open_prints_on_a_few_pages(page_file: Path, browser: Any) -> No
         paper = opened.page.pdf(format="A4", print_background=True)
         pages = len(re.findall(rb"/Type\s*/Page\b(?!s)", paper))
         assert 0 < pages <= PAGES
+
+
+def test_figures_over_time_share_a_cursor_from_the_keyboard(page_file: Path, browser: Any) -> None:
+    with Opened(browser, page_file, 1400) as opened:
+        opened.unfold()
+        page = opened.page
+        # Distributions have cursors of their own.
+        timed = page.locator(".plot[data-cursor=time]")
+        if timed.count() == 0:
+            pytest.skip("no figure over time in this study")
+        timed.first.focus()
+        for _ in range(30):
+            page.keyboard.press("ArrowRight")
+        said = [text for text in page.locator(".readout").all_text_contents() if text]
+        assert len(said) == timed.count()
+        assert len({text.split(" ")[0] for text in said}) == 1
+        # A path for each line and not one for each value.
+        svg = "[...document.querySelectorAll('.plot[data-cursor] svg')].map((svg) => svg.outerHTML.length)"
+        assert max(page.evaluate(svg)) < 300_000
+        page.keyboard.press("Escape")
+        assert not any(page.locator(".readout").all_text_contents())

@@ -8,6 +8,7 @@ macro_rules! for_each_kind {
             points::Points,
             lines::Lines,
             range::Range,
+            boxes::Boxes,
             cdf::Cdf,
             time::Time,
             scatter::Scatter,

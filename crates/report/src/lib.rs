@@ -56,7 +56,7 @@
 //!                  series?: {field, title?, order?: [label]}, facet?: {field, title?},
 //!                  rows: [{field: text | number | null, ..., published?: bool, cut?: "low" | "high" | "both"}],
 //!                  y_low?: field, y_high?: field, outlines?: [[row]], reference?: [{label, y}], thinned?: text}
-//! kind            "bars" | "points" | "lines" | "range" | "cdf" | "time" | "scatter"
+//! kind            "bars" | "points" | "lines" | "range" | "boxes" | "cdf" | "time" | "scatter"
 //! Axis            {field, title, unit?, scale?: "linear" | "log" | "category" | "time", order?: [label]}
 //! ```
 //!
@@ -72,7 +72,7 @@
 //! - An interval that reaches far beyond the values is drawn as far as the axis goes, with an arrow; so is one whose row says with `cut`
 //!   that an end reaches beyond what is possible.
 //! - `y_low` and `y_high` come together. They are the whiskers of `bars`, `points` and `scatter`, the band of `lines`,
-//!   `cdf` and `time`, and the ends of the bars of `range`, whose `y` may be null.
+//!   `cdf` and `time`, and the ends of the bars of `range`, whose `y` may be null. `boxes` has boxes from `q1` to `q3` between them.
 //! - `outlines` are closed curves of a `scatter`: each row is a point of the curve, with the fields that rows of the figure have.
 //! - `cdf` draws steps that hold their value to the next point; `y` runs from 0 to 1.
 //! - Category labels may be numbers; `2`, `2.0` and `"2"` are the same label.

@@ -130,10 +130,9 @@ impl Palette {
             .iter()
             .filter_map(|label| Some(place_of(label)?.0))
             .collect();
-        let mut free: Vec<usize> = (0..COLOURS).filter(|at| !taken.contains(at)).collect();
-        if free.is_empty() {
-            free = (0..COLOURS).collect();
-        }
+        // Flows and the like have the hues that no queue has, then the others.
+        let mut hues: Vec<usize> = (0..COLOURS).collect();
+        hues.sort_by_key(|hue| taken.contains(hue));
         let mut palette = Self::default();
         let mut unknown = 0;
         for label in distinct {
@@ -142,12 +141,13 @@ impl Palette {
                     // A variant of what is there already has a shade of its own.
                     let name = catalogue_name(label);
                     let same = |(other, _): &&(String, Look)| catalogue_name(other) == name;
-                    palette.look(colour, rank + palette.looks.iter().filter(same).count())
+                    let shade = rank + palette.looks.iter().filter(same).count();
+                    palette.look(colour, shade, true)
                 }
                 None => {
-                    let at = unknown % free.len();
                     unknown += 1;
-                    palette.look(free[at], (unknown - 1) / free.len())
+                    let at = unknown - 1;
+                    palette.look(hues[at % COLOURS], at / COLOURS, false)
                 }
             };
             palette.looks.push((label.clone(), look));
@@ -155,9 +155,11 @@ impl Palette {
         palette
     }
 
-    /// The look of the next series of a hue.
-    fn look(&self, colour: usize, shade: usize) -> Look {
-        let same = self.looks.iter().filter(|(_, look)| look.colour == colour);
+    /// The look of the next series of a hue, which the catalogue knows or not.
+    fn look(&self, colour: usize, shade: usize, known: bool) -> Look {
+        let same = self.looks.iter().filter(|(label, look)| {
+            look.colour == colour && catalogue_name(label).is_some() == known
+        });
         Look {
             colour,
             shade: shade % SHADES,
@@ -366,6 +368,21 @@ mod tests {
             let spelled = Palette::of_labels(&["cake tins=diffserv4".to_owned()]);
             assert_eq!(spelled.colour("cake tins=diffserv4", theme), colour);
         }
+    }
+
+    #[test]
+    fn eight_flows_have_hues_of_their_own_beside_any_queues() {
+        let queues = known::QUEUES.iter().map(|(name, _)| (*name).to_owned());
+        let flows = (1..=8).map(|number| format!("down-{number}"));
+        let labels: Vec<String> = queues.chain(flows.clone()).collect();
+        let palette = Palette::of_labels(&labels);
+        let looks: BTreeSet<String> = flows
+            .map(|flow| {
+                assert_eq!(palette.look_of(&flow).round, 0, "{flow}");
+                palette.colour(&flow, Theme::Light)
+            })
+            .collect();
+        assert_eq!(looks.len(), 8);
     }
 
     #[test]

@@ -362,6 +362,37 @@ fn folded_figures_that_follow_each_other_lie_in_one_fold() {
 }
 
 #[test]
+fn idle_figures_and_columns_without_a_value_are_left_out_with_a_line_that_says_so() {
+    let figure = |id: &str, last: f64| {
+        json!({
+            "type": "figure", "id": id, "title": format!("Title of {id}"), "kind": "points",
+            "x": {"field": "x", "title": "X"}, "y": {"field": "y", "title": "Y", "unit": "ms"},
+            "rows": [{"x": 0.0, "y": 0.0}, {"x": 1.0, "y": last}]
+        })
+    };
+    let table = |id: &str| {
+        json!({
+            "type": "table", "id": id, "title": "T",
+            "columns": [{"key": "a", "title": "Here"}, {"key": "b", "title": "Nowhere"}],
+            "rows": [[1, null], [2, null]]
+        })
+    };
+    let mut summary = sample();
+    summary["answer"] = json!({ "table": "t", "figure": "some" });
+    summary["blocks"] = json!([
+        table("t"),
+        figure("some", 1.0),
+        figure("more", 2.0),
+        figure("idle", 0.0)
+    ]);
+    let html = rendered(&summary);
+    assert!(html.contains("id=\"figure-more\"") && !html.contains("id=\"figure-idle\""));
+    assert!(html.contains("Figures left out: <em>Title of idle</em> (every value is 0 ms)."));
+    assert!(html.contains(">Here</span>") && !html.contains(">Nowhere</span>"));
+    assert!(html.contains("Columns left out, for no row has a value: Nowhere."));
+}
+
+#[test]
 fn a_figure_without_rows_does_not_stop_the_report() {
     let mut summary = sample();
     summary["blocks"] = json!([{
@@ -437,7 +468,7 @@ fn errors_name_the_key_what_was_found_what_is_allowed_and_the_remedy() {
         ),
         (
             message(set("/blocks/2/kind", json!("bar"))),
-            "blocks[2].kind: unknown variant `bar`, expected one of `bars`, `points`, `lines`, `range`, `cdf`, `time`, \
+            "blocks[2].kind: unknown variant `bar`, expected one of `bars`, `points`, `lines`, `range`, `boxes`, `cdf`, `time`, \
              `scatter`\n  help: did you mean `bars`?",
         ),
         (

@@ -15,6 +15,7 @@ macro_rules! for_each_figure_kind {
             points::Points = "points", "Points with intervals.";
             lines::Lines = "lines", "A line with a band.";
             range::Range = "range", "Floating bars from y_low to y_high, with a tick at y.";
+            boxes::Boxes = "boxes", "Box plots: the 5th, 25th, 50th, 75th and 95th percentile, each the mean over the replications.";
             cdf::Cdf = "cdf", "Cumulative distribution of sojourn times, one-way delays, flow completion times, slowdowns or page load times, over all replications.";
             sizes::Sizes = "sizes", "Flow completion times or slowdowns by the size of the flow, with intervals.";
             time::Time = "time", "A recorded time series of the first replication.";

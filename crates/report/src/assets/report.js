@@ -125,9 +125,9 @@
     }
   }
 
-  // Figures over time have one cursor: the values of all of them at a time are read together.
+  // Figures over time have one cursor: the values of all of them at a time are read together. Distributions have one each.
 
-  let cursorTime = null;
+  const cursors = new Map();
   const linesOf = new Map();
 
   // The values of each line, by panel and series, in the order of time.
@@ -145,8 +145,10 @@
     return linesOf.get(plot);
   }
 
-  function valueAt(line, time) {
-    if (time < line[0][0] || time > line[line.length - 1][0]) return null;
+  // A curve over time has values between its ends; a distribution is 0 before them and 1 after.
+  function valueAt(line, time, isTime) {
+    if (time < line[0][0]) return isTime ? null : 0;
+    if (time > line[line.length - 1][0] && isTime) return null;
     let low = 0;
     let high = line.length - 1;
     while (low < high) {
@@ -165,7 +167,7 @@
     try { scale = view.scale('x'); } catch { return null; }
     const cells = plot.querySelectorAll('g.role-scope.cell > g > path.background');
     const frames = cells.length ? cells : plot.querySelectorAll('g.role-frame.root > g > path.background');
-    return { domain: scale.domain(), frames: [...frames].map((frame) => frame.getBoundingClientRect()) };
+    return { domain: scale.domain(), isLog: scale.type === 'log', frames: [...frames].map((frame) => frame.getBoundingClientRect()) };
   }
 
   function showCursor(plot) {
@@ -176,13 +178,13 @@
       readout.className = 'readout';
       plot.after(readout);
     }
-    const panels = cursorTime === null ? null : panelsOf(plot);
+    const at = cursors.get(figureOf(plot).cursor.group) ?? null;
+    const panels = at === null ? null : panelsOf(plot);
     if (!panels) {
       readout.textContent = '';
       return;
     }
-    const [first, last] = panels.domain;
-    const share = (cursorTime - first) / (last - first);
+    const share = shareOf(panels, at);
     const own = plot.getBoundingClientRect();
     for (const frame of share >= 0 && share <= 1 ? panels.frames : []) {
       const line = document.createElement('div');
@@ -196,43 +198,52 @@
     const format = (value) => Number(value.toPrecision(4)).toString();
     const values = [];
     for (const [name, line] of linesIn(plot)) {
-      const value = valueAt(line, cursorTime);
+      const value = valueAt(line, at, cursor.group === 'time');
       if (value !== null) values.push(`${name ? `${name} ` : ''}${format(value)}`);
     }
     const unit = cursor.unit ? ` (${cursor.unit})` : '';
-    readout.textContent = `${format(cursorTime)} ${cursor.time ?? ''}${unit}: ${values.join('; ') || 'no value'}`;
+    readout.textContent = `${format(at)} ${cursor.time ?? ''}${unit}: ${values.join('; ') || 'no value'}`;
   }
 
-  function moveCursor(time) {
-    cursorTime = time;
-    for (const plot of drawn.keys()) if (figureOf(plot).cursor) showCursor(plot);
+  // A place on the axis as a share of its length, and back.
+  const scaled = (panels, value) => (panels.isLog ? Math.log(value) : value);
+  function shareOf(panels, value) {
+    const [first, last] = panels.domain.map((end) => scaled(panels, end));
+    return (scaled(panels, value) - first) / (last - first);
+  }
+  function valueOf(panels, share) {
+    const [first, last] = panels.domain.map((end) => scaled(panels, end));
+    const value = first + Math.min(1, Math.max(0, share)) * (last - first);
+    return panels.isLog ? Math.exp(value) : value;
+  }
+
+  function moveCursor(group, value) {
+    cursors.set(group, value);
+    for (const plot of drawn.keys()) if (figureOf(plot).cursor?.group === group) showCursor(plot);
   }
 
   function pointAt(plot) {
+    const { group } = figureOf(plot).cursor;
     showCursor(plot);
     if (plot.dataset.cursor) return;
-    plot.dataset.cursor = 'yes';
+    plot.dataset.cursor = group;
     plot.tabIndex = 0;
     plot.addEventListener('pointermove', (event) => {
       const panels = panelsOf(plot);
       const inside = ({ left, right, top, bottom }) => event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
       const frame = panels?.frames.find(inside);
       if (!frame) return;
-      const [first, last] = panels.domain;
-      moveCursor(first + (event.clientX - frame.left) / frame.width * (last - first));
+      moveCursor(group, valueOf(panels, (event.clientX - frame.left) / frame.width));
     });
     plot.addEventListener('keydown', (event) => {
       const panels = panelsOf(plot);
       if (!panels) return;
-      const [first, last] = panels.domain;
-      const step = (last - first) / (event.shiftKey ? 10 : 100);
-      const now = cursorTime ?? first;
-      const to = {
-        ArrowLeft: Math.max(first, now - step), ArrowRight: Math.min(last, now + step), Home: first, End: last, Escape: null,
-      };
+      const step = event.shiftKey ? 0.1 : 0.01;
+      const now = shareOf(panels, cursors.get(group) ?? panels.domain[0]);
+      const to = { ArrowLeft: now - step, ArrowRight: now + step, Home: 0, End: 1, Escape: null };
       if (!(event.key in to)) return;
       event.preventDefault();
-      moveCursor(to[event.key]);
+      moveCursor(group, to[event.key] === null ? null : valueOf(panels, to[event.key]));
     });
   }
 

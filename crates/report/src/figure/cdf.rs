@@ -7,5 +7,6 @@ pub(super) const FORM: Form = Form {
     order: Order::ByXThenY,
     interpolation: |_| "step-after",
     share: true,
+    cursor: true,
     ..Form::CURVES
 };

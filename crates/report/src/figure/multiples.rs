@@ -73,7 +73,9 @@ mod tests {
 
     #[test]
     fn a_panel_of_any_kind_has_at_most_eight_series() {
-        for kind in ["bars", "points", "lines", "range", "cdf", "time", "scatter"] {
+        for kind in [
+            "bars", "points", "lines", "range", "boxes", "cdf", "time", "scatter",
+        ] {
             assert!(spec(kind, 8, 1).get("facet").is_none(), "{kind}");
             let many = spec(kind, 9, 1);
             assert_eq!(many["facet"]["field"], "queue", "{kind}");

@@ -51,6 +51,8 @@ pub(crate) struct Form {
     pub(super) share: bool,
     /// Marks reach from `y_low` to `y_high`, so that both have to be given.
     pub(super) spans: bool,
+    /// Rows have the ends of a box between these.
+    pub(super) quartiles: bool,
     /// The vertical axis may be logarithmic.
     pub(super) log_y: bool,
     /// Closed curves may stand among the rows.
@@ -103,6 +105,7 @@ impl Form {
         from_zero: false,
         share: false,
         spans: false,
+        quartiles: false,
         log_y: true,
         outlines: false,
         stacked: false,
@@ -387,6 +390,10 @@ impl<'a> Plan<'a> {
         copy(&figure.y.field, false);
         for field in [&figure.y_low, &figure.y_high].into_iter().flatten() {
             copy(field, false);
+        }
+        if self.form.quartiles {
+            copy("q1", false);
+            copy("q3", false);
         }
         copy(&figure.x.field, !self.categories.is_empty());
         if let Some(series) = &figure.series {

@@ -9,6 +9,7 @@ use crate::figure::{
     has_cursor, has_hollow, hollow_in_words, intervals_beyond, rows_not_shown, vega_lite_with,
     zooms,
 };
+use crate::kind::Kind;
 use crate::markdown::{escape, phrase};
 use crate::palette::{Palette, Theme};
 use crate::summary::Figure;
@@ -46,7 +47,7 @@ pub(super) fn push(out: &mut Out, figure: &Figure, palette: &Palette, opens_page
     }
     if zooms(figure) && !figure.rows.is_empty() {
         let cursor = match has_cursor(figure) {
-            true => "Point at a time to read the values, or press the arrow keys. ",
+            true => "Point at the figure to read the values, or press the arrow keys. ",
             false => "",
         };
         let _ = write!(
@@ -126,7 +127,9 @@ fn embedded(figure: &Figure, palette: &Palette) -> Value {
         let series = figure.series.as_ref().map(|series| &series.field);
         whole["cursor"] = json!({
             "x": figure.x.field, "y": figure.y.field, "series": series, "facet": facet,
-            "unit": figure.y.unit, "time": figure.x.unit
+            "unit": figure.y.unit, "time": figure.x.unit,
+            // Figures over time are read at one time, each other one by itself.
+            "group": if figure.kind == Kind::Time { "time" } else { figure.id.as_str() }
         });
     }
     whole

@@ -2,6 +2,7 @@
 
 use sojourn_report::{Axis, Figure, Kind, Scale};
 use sojourn_results::asked::Asked;
+use sojourn_results::metrics::Level;
 use sojourn_results::specs::{AxisScale, FigureSpec};
 use sojourn_scenario::error::{LabErrorKind, Result};
 
@@ -17,7 +18,6 @@ pub(super) const FORM: Form = Form { check, draw };
 pub(crate) const GOODPUT_BY_LABEL: &str = "goodput by label";
 
 fn check(request: &mut Request<'_>) -> Result<()> {
-    over_factor::check(request)?;
     // The report would refuse it, but only when the runs are done.
     if request.spec.y_scale == AxisScale::Log {
         return Err(request
@@ -29,41 +29,113 @@ fn check(request: &mut Request<'_>) -> Result<()> {
             )
             .remedy("use kind = \"points\", or a linear y axis"));
     }
-    Ok(())
+    let parse = |text: &str| Asked::parse(text, request.spec.of.as_deref(), request.names);
+    let y = request.spec.y.clone().unwrap_or_default();
+    match parse(&y).is_err() && y.contains(SEPARATOR) {
+        true => check_groups(request, &y),
+        false => over_factor::check(request),
+    }
+}
+
+/// Fails unless y names one metric of several, which are the groups of bars, and the factors are told apart by colours and panels.
+fn check_groups(request: &Request<'_>, y: &str) -> Result<()> {
+    if request.spec.x.is_some() {
+        let problem = "each metric of y is a group of bars on the x axis";
+        return Err(request
+            .table
+            .error_on("x", LabErrorKind::Contradiction, problem)
+            .remedy("leave x out and give the factor as series, or name one metric as y"));
+    }
+    let mut first: Option<Asked> = None;
+    for part in parts(y) {
+        request.metric("y", &Some(part.to_owned()))?;
+        let Ok(asked) = Asked::parse(part, request.spec.of.as_deref(), request.names) else {
+            continue;
+        };
+        match &first {
+            Some(first) if first.name() != asked.name() => {
+                let problem = format!(
+                    "bars share one y axis, but {} and {} are different metrics",
+                    first.name(),
+                    asked.name()
+                );
+                return Err(request
+                    .table
+                    .error_on("y", LabErrorKind::Contradiction, problem)
+                    .remedy("name one metric of several flows or queues, or draw two figures"));
+            }
+            _ => first = Some(asked),
+        }
+    }
+    request.of_one_point()
 }
 
 fn draw(wanted: &Wanted<'_>, spec: &FigureSpec) -> Result<Option<Figure>> {
+    let of = spec.of.as_deref();
     Ok(match spec.y.as_deref() {
-        Some(GOODPUT_BY_LABEL) => goodput_by_label(wanted, spec),
+        Some(GOODPUT_BY_LABEL) => groups(wanted, spec, goodput_by_label(wanted), Some("Goodput")),
+        Some(y) if wanted.parse(y, of).is_none() => {
+            let asked = parts(y).filter_map(|part| wanted.parse(part, of));
+            let named = asked.map(|asked| (asked.of.word().to_owned(), asked));
+            groups(wanted, spec, named.collect(), None)
+        }
         _ => over_factor::with_intervals(wanted, spec, Kind::Bars),
     })
 }
 
-/// Goodput of each group of flows, with a bar per point.
-fn goodput_by_label(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
+/// What separates the metrics of y.
+const SEPARATOR: char = ',';
+
+fn parts(y: &str) -> impl Iterator<Item = &str> {
+    y.split(SEPARATOR).map(str::trim)
+}
+
+/// Goodput of each group of flows.
+fn goodput_by_label(wanted: &Wanted<'_>) -> Vec<(String, Asked)> {
     let labels = wanted.forward_labels();
-    let asked: Vec<(String, Asked)> = labels
-        .iter()
-        .filter_map(|label| {
-            let asked = wanted.parse(&format!("goodput_bps_sum of {label}"), None)?;
-            Some(((*label).clone(), asked))
-        })
-        .collect();
-    let unit = asked.first()?.1.unit();
+    let asked = labels.iter().filter_map(|label| {
+        let asked = wanted.parse(&format!("goodput_bps_sum of {label}"), None)?;
+        Some(((*label).clone(), asked))
+    });
+    asked.collect()
+}
+
+/// A group of bars for each metric, with a bar per point. Without a title, the y axis has that of the metric.
+fn groups(
+    wanted: &Wanted<'_>,
+    spec: &FigureSpec,
+    asked: Vec<(String, Asked)>,
+    title: Option<&str>,
+) -> Option<Figure> {
+    let first = &asked.first()?.1;
+    let unit = first.unit();
+    let of = match first.metric.level {
+        Level::Queue => "Queues",
+        _ => "Flows",
+    };
     let x = Axis {
         order: asked.iter().map(|(label, _)| label.clone()).collect(),
-        ..axis("x", "Flows", "", Scale::Category)
+        ..axis("x", of, "", Scale::Category)
     };
-    let y = axis("y", "Goodput", unit.shown(), Scale::Linear);
+    let title = title.unwrap_or(&first.metric.title);
+    let y = axis("y", title, unit.shown(), Scale::Linear);
     let mut figure = frame(wanted, spec, Kind::Bars, x, y);
     let mut cut = 0;
     for point in points(wanted, spec) {
         for (label, asked) in &asked {
+            let mut row = row_of(wanted, spec, point);
+            row.insert("x".to_owned(), label.as_str().into());
+            if spec.published
+                && let Some(value) = over_factor::published_value(wanted, point, asked)
+            {
+                let mut row = row.clone();
+                row.insert("y".to_owned(), number(Some(value), unit));
+                row.insert("published".to_owned(), true.into());
+                figure.rows.push(row);
+            }
             let Some(estimate) = wanted.estimate(point, asked) else {
                 continue;
             };
-            let mut row = row_of(wanted, spec, point);
-            row.insert("x".to_owned(), label.as_str().into());
             row.insert("y".to_owned(), number(Some(estimate.mean), unit));
             let band = wanted.band(point, asked, &estimate);
             cut += count_cut(&figure, band);

@@ -87,6 +87,35 @@ pub(super) fn from_end_to_end(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<
     Some(finished(figure, wanted, spec, &metrics))
 }
 
+/// From the 5th to the 95th percentile, with a box between the quartiles and a mark at the median.
+pub(super) fn in_boxes(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
+    let quantity = spec.y.as_deref()?;
+    let asked = |share: &str| wanted.parse(&format!("{quantity}_{share}"), spec.of.as_deref());
+    let all = [
+        asked("p05")?,
+        asked("p25")?,
+        asked("p50")?,
+        asked("p75")?,
+        asked("p95")?,
+    ];
+    let unit = all[2].unit();
+    let title = all[2].title().replace(", median", "");
+    let mut figure = empty(wanted, spec, Kind::Boxes, &title, unit);
+    for point in points(wanted, spec) {
+        let of = |asked: &Asked| Some(wanted.estimate(point, asked)?.mean);
+        let shares: Option<Vec<f64>> = all.iter().map(of).collect();
+        let Some([low, q1, y, q3, high]) = shares.as_deref() else {
+            continue;
+        };
+        let ends = (Some(*low), Some(*high));
+        let mut row = row((wanted, spec, point), Some(*y), ends, unit);
+        row.insert("q1".to_owned(), number(Some(*q1), unit));
+        row.insert("q3".to_owned(), number(Some(*q3), unit));
+        figure.rows.push(row);
+    }
+    Some(figure)
+}
+
 fn empty(wanted: &Wanted<'_>, spec: &FigureSpec, kind: Kind, title: &str, unit: Unit) -> Figure {
     let x = match factor(wanted, spec.x.as_ref()) {
         Some(factor) => x_axis(factor, spec.x_scale),
@@ -201,4 +230,19 @@ fn published(wanted: &Wanted<'_>, spec: &FigureSpec, metrics: &Metrics) -> Vec<R
         }
     }
     rows
+}
+
+/// The published value of a metric at a point.
+pub(super) fn published_value(
+    wanted: &Wanted<'_>,
+    point: &PointInfo,
+    asked: &Asked,
+) -> Option<f64> {
+    let mut all = wanted.results.manifest.published.iter();
+    all.find_map(|published| {
+        let other = wanted.parse(&published.metric, None)?;
+        let fits =
+            other.text() == asked.text() && published.is_at(&wanted.experiment.name, &point.levels);
+        published.value.filter(|_| fits)
+    })
 }

@@ -42,6 +42,7 @@ fn usage(kind: &str) -> String {
         "range" => {
             "x = \"queue\"\ny = \"sojourn_s_p50\"\ny_low = \"sojourn_s_p05\"\ny_high = \"sojourn_s_p95\""
         }
+        "boxes" => "x = \"queue\"\ny = \"sojourn_s\"",
         "cdf" => "y = \"sojourn_s\"",
         "sizes" => "y = \"slowdown_p99\"",
         "time" => "y = \"backlog_packets\"",

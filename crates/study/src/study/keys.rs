@@ -106,7 +106,8 @@ params! {
         x: Option<String> = "none", source "the first factor not used elsewhere in the figure";
         /// The metric on the y axis. For a cdf: sojourn_s, delay_s, fct_s, slowdown or page_load_s. For sizes:
         /// slowdown_p99 or another metric of flow completion times. For time: the recorded quantity, such as
-        /// backlog_packets.
+        /// backlog_packets. For bars: also one metric of several flows or queues, separated by commas. Each is a
+        /// group of bars, and `series` tells the bars of a group apart.
         y: Option<String> = "none", source "sojourn_s_mean; none for a range";
         /// For a range, the metric at its low end.
         y_low: Option<String> = "none", source "required for a range";

@@ -140,6 +140,52 @@ fn blue_and_sfb_are_as_the_study_says() {
     );
 }
 
+/// Bins of 1.5/N of the buffer, and the algorithm as the publication prints it in its figure 3.
+#[test]
+fn sfb_with_bins_that_fit_the_buffer_gives_the_published_row() {
+    let rows: Vec<[f64; 6]> = (0..10)
+        .map(|replication| {
+            row(&one(
+                "published",
+                &[("queue", "SFB, figure 3")],
+                replication,
+            ))
+        })
+        .collect();
+    let printed = [0.048_808, 0.036_895, 674.352, 800.016, 680.0];
+    for (column, theirs) in printed.into_iter().enumerate() {
+        let mean = rows.iter().map(|row| row[column]).sum::<f64>() / 10.0;
+        assert!(
+            near(mean, theirs, 0.015),
+            "column {column}: {mean} {theirs}"
+        );
+    }
+    // All drops are of CBR in every replication, as printed; with bins of 13 they are of both.
+    assert!(rows.iter().all(|row| row[5] == 0.0), "{rows:?}");
+}
+
+/// The text gives the largest throughput of a second of each queue in figures 4 and 5.
+#[test]
+fn the_largest_throughput_of_a_second_is_near_the_published_one() {
+    let printed = [
+        ("BLUE", 787.92, 809.76),
+        ("RED", 772.8, 776.16),
+        ("RIO", 727.44, 833.28),
+        ("SFB", 712.32, 833.28),
+        ("SRR", 725.76, 833.28),
+    ];
+    for (queue, cbr, pareto) in printed {
+        let levels = [("queue", queue), ("reading", "as in this study")];
+        let run = one("others", &levels, 0);
+        for (of, theirs) in [("n3-n4/cbr-1", cbr), ("n3-n4/pareto-1", pareto)] {
+            let found = run.series.iter().find(|series| series.of == of);
+            let values = &found.expect(of).values;
+            let most = values.iter().copied().fold(0.0, f64::max) / 1e3;
+            assert!(near(most, theirs, 0.02), "{queue} {of}: {most} {theirs}");
+        }
+    }
+}
+
 /// Who loses with DropTail turns round within one packet interval; what all lose together stays.
 #[test]
 fn the_start_time_decides_who_loses() {

@@ -318,6 +318,37 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
             "figure[0].y_scale: bars start at zero, but a logarithmic axis has no zero; use kind = \"points\", or a linear y axis"
         )
     );
+    let bars = "[[figure]]\nid = \"f\"\nkind = \"bars\"\nwhere = { rate = \"2\" }\n";
+    assert_eq!(
+        with(&format!(
+            "{bars}y = \"goodput_bps_sum of reno, goodput_bps_sum of bbr\""
+        )),
+        at(
+            4,
+            "figure[0].y: there is no queue, flow or label \"bbr\" (there are: bottleneck, queues, forward, reverse, all, left-right, \
+             right-left, reno)"
+        )
+    );
+    assert_eq!(
+        with(&format!(
+            "{bars}y = \"goodput_bps_sum of reno, sojourn_s_mean\""
+        )),
+        at(
+            4,
+            "figure[0].y: bars share one y axis, but goodput_bps_sum and sojourn_s_mean are different metrics; name one metric of \
+             several flows or queues, or draw two figures"
+        )
+    );
+    assert_eq!(
+        with(&format!(
+            "{bars}x = \"queue\"\ny = \"goodput_bps_sum of reno, goodput_bps_sum of reno-1\""
+        )),
+        at(
+            4,
+            "figure[0].x: each metric of y is a group of bars on the x axis; leave x out and give the factor as series, or name one \
+             metric as y"
+        )
+    );
     assert_eq!(
         with("[[figure]]\nid = \"A b\"\n"),
         at(

@@ -368,8 +368,14 @@ fn a_value_that_all_replications_have_though_they_differ_has_no_interval_and_say
 }
 
 fn grid(folder: &Path) -> Summary {
-    fs::write(folder.join("study.toml"), GRID).expect("written");
-    fs::write(folder.join("published.csv"), PUBLISHED).expect("written");
+    grid_with(folder, "", "")
+}
+
+/// The grid with more tables and figures, and more published values.
+fn grid_with(folder: &Path, more: &str, published: &str) -> Summary {
+    fs::write(folder.join("study.toml"), format!("{GRID}{more}")).expect("written");
+    let published = format!("{PUBLISHED}{published}");
+    fs::write(folder.join("published.csv"), published).expect("written");
     let study = Study::read(&folder.join("study.toml")).expect("a study");
     let out = folder.join("out");
     execute(&study, made_up, Some(&out), Options::default()).expect("executed");
@@ -484,6 +490,41 @@ fn published_values_stand_beside_reproduced_ones() {
     );
     let number = |key: &str| row[key].as_f64().expect("a number");
     assert!((number("low") - 9.0).abs() < 1e-9 && (number("high") - 21.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_metric_of_several_flows_is_a_group_of_bars_for_each_with_published_ones_beside_it() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let more = "[[figure]]\nid = \"groups\"\nkind = \"bars\"\npublished = true\nwhere = { rate = \"1\" }\n\
+        y = \"goodput_bps_sum of reno, goodput_bps_sum of cbr\"\n";
+    let published = "rate,1,CoDel,goodput_bps_sum of cbr,250,,,kbps,\n";
+    let summary = grid_with(temp.path(), more, published);
+    let groups = figure(&summary, "groups");
+    assert_eq!(
+        (groups.kind, groups.y.title.as_str()),
+        (Kind::Bars, "Goodput")
+    );
+    assert_eq!(groups.x.order, ["reno", "cbr"]);
+    let bars: Vec<(String, String, bool)> = groups
+        .rows
+        .iter()
+        .map(|row| {
+            let text = |key: &str| row[key].as_str().expect("a text").to_owned();
+            (text("series"), text("x"), row.contains_key("published"))
+        })
+        .collect();
+    let bar = |queue: &str, flows: &str, published| (queue.to_owned(), flows.to_owned(), published);
+    assert_eq!(
+        bars,
+        [
+            bar("DropTail", "reno", false),
+            bar("DropTail", "cbr", false),
+            bar("CoDel", "reno", false),
+            bar("CoDel", "cbr", true),
+            bar("CoDel", "cbr", false),
+        ]
+    );
+    assert!((groups.rows[3]["y"].as_f64().expect("a number") - 0.25).abs() < 1e-12);
 }
 
 #[test]
