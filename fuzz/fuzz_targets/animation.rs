@@ -1,4 +1,4 @@
-//! Bytes are a nam trace of which a window can be played, or an error that names the file.
+//! Bytes are a nam trace that plays, or an error that names the file.
 //!
 //! `cargo +nightly fuzz run animation fuzz/corpus/animation fuzz/seeds/animation`
 
