@@ -73,11 +73,13 @@ fn check_groups(request: &Request<'_>, y: &str) -> Result<()> {
 fn draw(wanted: &Wanted<'_>, spec: &FigureSpec) -> Result<Option<Figure>> {
     let of = spec.of.as_deref();
     Ok(match spec.y.as_deref() {
-        Some(GOODPUT_BY_LABEL) => groups(wanted, spec, goodput_by_label(wanted), Some("Goodput")),
+        Some(GOODPUT_BY_LABEL) => groups(wanted, spec, &goodput_by_label(wanted), Some("Goodput")),
         Some(y) if wanted.parse(y, of).is_none() => {
             let asked = parts(y).filter_map(|part| wanted.parse(part, of));
-            let named = asked.map(|asked| (asked.of.word().to_owned(), asked));
-            groups(wanted, spec, named.collect(), None)
+            let named: Vec<_> = asked
+                .map(|asked| (asked.of.word().to_owned(), asked))
+                .collect();
+            groups(wanted, spec, &named, None)
         }
         _ => over_factor::with_intervals(wanted, spec, Kind::Bars),
     })
@@ -104,7 +106,7 @@ fn goodput_by_label(wanted: &Wanted<'_>) -> Vec<(String, Asked)> {
 fn groups(
     wanted: &Wanted<'_>,
     spec: &FigureSpec,
-    asked: Vec<(String, Asked)>,
+    asked: &[(String, Asked)],
     title: Option<&str>,
 ) -> Option<Figure> {
     let first = &asked.first()?.1;
@@ -122,7 +124,7 @@ fn groups(
     let mut figure = frame(wanted, spec, Kind::Bars, x, y);
     let mut cut = 0;
     for point in points(wanted, spec) {
-        for (label, asked) in &asked {
+        for (label, asked) in asked {
             let mut row = row_of(wanted, spec, point);
             row.insert("x".to_owned(), label.as_str().into());
             if spec.published

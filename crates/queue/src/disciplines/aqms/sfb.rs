@@ -51,7 +51,7 @@ params! {
         levels: u32 = "2", range "1".."16", source "Feng et al. 2001: L 2 in the simulations";
         /// Number of bins in a row.
         buckets: u32 = "23", range "1".."65536", source "Feng et al. 2001: N 23 in the simulations";
-        /// Number of packets at which a bin is full.
+        /// Number of packets at which a bin is full. It does not follow `limit`: for another buffer, give 1.5 / `buckets` of it.
         bin_size: Packets = "13p", range "1p".."65535p", source "Feng et al. 2001: 1.5 / N of the buffer, 13 in the simulations (recalled)";
         /// A packet is dropped when the emptiest of its bins has this number of packets; dialect linux.
         max: Option<Packets> = "none", range "1p".."65535p", source "only sch_sfb.c has it";
