@@ -143,7 +143,11 @@ def test_figures_are_drawn_when_they_are_unfolded(page_file: Path, browser: Any)
         page = opened.page
         drawn = page.locator(".plot.drawn").count()
         assert drawn < page.locator(".plot").count()
-        page.locator("details.part:not([open]):has(.plot) > summary").first.press("Enter")
+        closed = page.locator("details.part:not([open]):has(.plot) > summary").first
+        plot = closed.locator("xpath=..").locator(".plot").first.element_handle()
+        closed.press("Enter")
+        # Tables may stand before it, and a figure is drawn when it comes near the screen.
+        plot.scroll_into_view_if_needed()
         more = "drawn => document.querySelectorAll('.plot.drawn').length > drawn"
         page.wait_for_function(more, arg=drawn)
 

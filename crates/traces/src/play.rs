@@ -91,9 +91,9 @@ pub fn read_input(input: Input, path: &Path, window: Window) -> Result<Play> {
     if seen.stays.is_empty() {
         return refused(
             format!(
-                "no packet is at a link between {} and {}",
+                "no packet is at a link from {} on, for {}",
                 text(seen.from),
-                text(seen.end)
+                window.span
             ),
             "name another window with --from and --for",
         );
@@ -122,6 +122,8 @@ fn see(mut input: Input, window: Window) -> Result<Seen> {
         open: 0,
     };
     let mut begun = false;
+    // The trace may end before the window does, or before it begins.
+    let mut last = Time::ZERO;
     let mut open = Open::new();
     while let Some(place) = input.next_line()? {
         let at = At::Line(input.lines());
@@ -148,8 +150,10 @@ fn see(mut input: Input, window: Window) -> Result<Seen> {
             seen.end = seen.from.saturating_add(window.span);
         }
         if event.time > seen.end {
+            last = seen.end;
             break;
         }
+        last = event.time;
         if event.letter == b'+' && seen.stays.len() + seen.open >= MOST_HOPS {
             seen.end = event.time;
             seen.cut = Some(format!(
@@ -160,7 +164,10 @@ fn see(mut input: Input, window: Window) -> Result<Seen> {
         }
         step(&mut open, &mut seen, &event);
     }
-    seen.stays.extend(open.into_values().flatten());
+    seen.end = seen.end.min(last);
+    if last >= seen.from {
+        seen.stays.extend(open.into_values().flatten());
+    }
     seen.stays.sort_by_key(|stay| stay.at);
     Ok(seen)
 }
@@ -422,6 +429,15 @@ mod tests {
     }
 
     #[test]
+    fn nothing_plays_after_the_end_of_the_trace() {
+        let (_dir, path, _) = traced();
+        let error = read(&path, window(9000, 1000)).unwrap_err();
+        assert!(error.to_string().contains("from 9 s on"), "{error}");
+        let play = read(&path, window(1500, 2000)).unwrap();
+        assert!(play.span <= 500_000_000, "{}", play.span);
+    }
+
+    #[test]
     fn a_line_that_is_not_nams_is_an_error_with_its_number() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.nam");
@@ -435,6 +451,9 @@ mod tests {
             assert!(error.to_string().contains(what), "{error}");
             assert_eq!(error.line(), Some(4));
         }
+        std::fs::write(&path, "duration = 3\n").unwrap();
+        let error = read(&path, window(0, 1000)).unwrap_err();
+        assert!(error.to_string().contains("no line of nam's"), "{error}");
         std::fs::write(&path, head).unwrap();
         let error = read(&path, window(0, 1000)).unwrap_err();
         assert!(error.to_string().contains("no packet"), "{error}");

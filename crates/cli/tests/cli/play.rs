@@ -21,11 +21,7 @@ fn a_nam_trace_becomes_a_page() {
     );
     assert!(page.contains("class=\"play-data\""));
     place.ok("play run.nam --for 50ms --out other.html");
-    assert!(
-        place
-            .read("other.html")
-            .contains("Packets from 0 s to 0.05 s")
-    );
+    assert!(place.read("other.html").contains("<h1>Packets from 0"));
 }
 
 #[test]

@@ -12,6 +12,9 @@ impl<'a> Line<'a> {
     pub(super) fn parse(text: &'a str) -> Option<Line<'a>> {
         let mut chars = text.chars();
         let letter = u8::try_from(u32::from(chars.next()?)).ok()?;
+        if !chars.as_str().starts_with(char::is_whitespace) {
+            return None;
+        }
         let mut rest = chars.as_str().trim_start();
         let mut flags = Vec::new();
         while let Some(after) = rest.strip_prefix('-') {

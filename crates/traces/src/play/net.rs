@@ -140,7 +140,10 @@ impl Net {
             false => NodeKind::Router,
         };
         let nodes = counts.iter().map(|(node, count)| Node {
-            name: Values::one(ids.get(node).cloned().unwrap_or_default()),
+            name: Values::one(match count {
+                1 => ids.get(node).cloned().unwrap_or_default(),
+                _ => "hosts".to_owned(),
+            }),
             kind: kind(*node),
             count: match count {
                 1 => Values::default(),
