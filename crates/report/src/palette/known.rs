@@ -38,6 +38,7 @@ pub(super) const QUEUES: &[(&str, usize)] = &[
     ("tbf", 2),
     ("htb", 5),
     ("virtual_clock", 7),
+    ("tsw", 5),
 ];
 
 /// The hues of congestion controls.
@@ -82,6 +83,8 @@ const WORDS: &[(&str, &str)] = &[
     ("drrplus", "drrpp"),
     ("bbrv1", "bbr"),
     ("bbrv3", "bbr3"),
+    ("bbrversion3", "bbr3"),
+    ("strictpriority", "prio"),
     ("newreno", "reno"),
     ("sack", "reno"),
     ("tcplp", "lp"),
@@ -170,6 +173,10 @@ mod tests {
             ("LEDBAT++", "ledbat_plus"),
             ("H-TCP", "htcp"),
             ("BBRv3", "bbr3"),
+            ("BBR, version 1", "bbr"),
+            ("BBR, version 3", "bbr3"),
+            ("strict priority", "prio"),
+            ("TSW marker", "tsw"),
             ("Prague, CUBIC", "prague"),
             ("SRR, a queue for each flow", "srr"),
             ("codel ecn=true", "codel"),
