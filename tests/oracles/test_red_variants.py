@@ -110,7 +110,10 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
         ("0.48 * span, self._set.max_th - 0.48", "0.4 * span, self._set.max_th - 0.4")
     ],
     "rared by the distance from max_th": [
-        ("0.25 * self._max_p * (self._avg - high) / high", "0.25 * self._max_p * (self._avg - high) / 15")
+        (
+            "0.25 * self._max_p * (self._avg - high) / high",
+            "0.25 * self._max_p * (self._avg - high) / 15",
+        )
     ],
     "rared shrinks by a fifth": [("0.17 * way", "0.2 * way")],
     "limit one lower": [(">= self._set.limit", ">= self._set.limit - 1")],

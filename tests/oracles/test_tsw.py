@@ -46,7 +46,9 @@ def test_colours_have_the_rates_of_the_profile(gap_ns: int, parts: dict[str, flo
 FAULTS: dict[str, list[tuple[str, str]]] = {
     "the probability of some slides": [("(average - ptr) / average", "(average - ptr) / ptr")],
     "no packet size in the average": [("* win + packet.size)", "* win)")],
-    "begins at nothing": [("self._average.get(packet.flow, ctr)", "self._average.get(packet.flow, 0.0)")],
+    "begins at nothing": [
+        ("self._average.get(packet.flow, ctr)", "self._average.get(packet.flow, 0.0)")
+    ],
     "window left out below": [("/ (elapsed_s + win)", "/ win")],
     "one profile for all": [("self._average[packet.flow] = average", "self._average[0] = average")],
     "a draw for each packet": [

@@ -55,9 +55,13 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
             "if self._interval is None:\n            pass",
         )
     ],
-    "never checked": [("flow.bits = 0\n            flow.clock = max(flow.clock, now_ps)", "flow.bits = 0")],
+    "never checked": [
+        ("flow.bits = 0\n            flow.clock = max(flow.clock, now_ps)", "flow.bits = 0")
+    ],
     "checked at every packet": [("            flow.bits = 0\n", "")],
-    "stamped before the tick": [("return stamp", "return stamp - 8 * size * PS_PER_S // flow.rate")],
+    "stamped before the tick": [
+        ("return stamp", "return stamp - 8 * size * PS_PER_S // flow.rate")
+    ],
     "drops what arrives": [("last is None or last.fifo[-1][0] <= stamp", "True")],
     "drops the least": [("last = max(waiting", "last = min(waiting")],
     "first come first served": [("(flow.fifo[0][0], flow.rank)", "flow.fifo[0][1].index")],

@@ -23,7 +23,9 @@ SPECS = {
         feng=(3.0, 2.0), w_q=0.02, max_p=0.1, limit=40, gentle=True
     ),
     "red dialect=rared min=5p max=15p weight=0.02": Settings(refined=True, w_q=0.02, gentle=True),
-    f"red adaptive=true refined=true {QUICK}": Settings(refined=True, w_q=0.02, max_p=0.1, limit=40),
+    f"red adaptive=true refined=true {QUICK}": Settings(
+        refined=True, w_q=0.02, max_p=0.1, limit=40
+    ),
     "red dialect=nlred": Settings(quadratic=True),
     f"red dialect=nlred {QUICK}": Settings(quadratic=True, w_q=0.02, max_p=0.1, limit=40),
     "red dialect=ns3_24": NS3,

@@ -80,7 +80,12 @@ mod tests {
         assert_eq!(spec["data"]["values"][0]["q1"], 4.0);
         let layers = spec["layer"].as_array().unwrap().iter();
         let ends: Vec<_> = layers
-            .map(|layer| (&layer["encoding"]["y"]["field"], &layer["encoding"]["y2"]["field"]))
+            .map(|layer| {
+                (
+                    &layer["encoding"]["y"]["field"],
+                    &layer["encoding"]["y2"]["field"],
+                )
+            })
             .collect();
         let expected = [("q1", "q3"), ("low", "q1"), ("q3", "high"), ("y", "y")];
         assert_eq!(ends.len(), expected.len());

@@ -123,10 +123,12 @@ impl<'a> Animation<'a> {
             let name = if single { &flow.name } else { &flow.group };
             names.entry(*colour).or_insert((name, 0)).1 += 1;
         }
-        let flows = names.into_iter().map(|(colour, (name, count))| match count {
-            1 => format!("colour {colour}: {name}"),
-            _ => format!("colour {colour}: {name} x {count}"),
-        });
+        let flows = names
+            .into_iter()
+            .map(|(colour, (name, count))| match count {
+                1 => format!("colour {colour}: {name}"),
+                _ => format!("colour {colour}: {name} x {count}"),
+            });
         let links = self.scene.links.iter();
         let queues = links
             .filter(|link| link.chosen && !link.access)
@@ -145,7 +147,9 @@ impl Sink for Animation<'_> {
         let Some(line) = text(&self.scene, record, true) else {
             return Ok(());
         };
-        let colour = item(&self.colours, record.packet.flow).copied().unwrap_or(0);
+        let colour = item(&self.colours, record.packet.flow)
+            .copied()
+            .unwrap_or(0);
         let fields: Vec<&str> = line.split(' ').collect();
         let [
             event,
