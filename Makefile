@@ -90,7 +90,7 @@ check-rust: dev-tools
 check-python: dev-tools develop
 	$(BIN)/ruff check
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest --concise sojourn
+	$(BIN)/python -m mypy.stubtest --concise --mypy-config-file pyproject.toml sojourn
 
 .PHONY: check-generated
 check-generated: dev-tools develop

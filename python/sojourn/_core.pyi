@@ -22,6 +22,7 @@ __all__ = [
     "run",
     "schema",
     "set_values",
+    "sheets",
     "show",
     "study",
     "to_toml",

@@ -30,7 +30,7 @@ RATE_BPS, SLOT_S, SIZE, PACKETS = 4_000_000, 0.005, 1000, 60
 
 def autocovariance(hurst: float, lag: int) -> float:
     def power(x: int) -> float:
-        return float(abs(x)) ** (2 * hurst)
+        return math.pow(abs(x), 2 * hurst)
 
     return (power(lag + 1) - 2 * power(lag) + power(lag - 1)) / 2
 
@@ -53,7 +53,7 @@ def normal(draws: Stream) -> float:
 def noise(hurst: float, slots: int, draws: Stream) -> list[float]:
     """The standard values of one block."""
     whole = 2 * slots
-    scale = [math.sqrt(max(l, 0.0) / whole) for l in eigenvalues(hurst, slots)]
+    scale = [math.sqrt(max(value, 0.0) / whole) for value in eigenvalues(hurst, slots)]
     cosine, sine = [0.0] * whole, [0.0] * whole
     for k in range(slots + 1):
         if k in (0, slots):
@@ -77,7 +77,8 @@ def times_ns(hurst: float, deviation: float, slots: int, packets: int = PACKETS)
     draws = Stream(1, 0, NAME)
     mean = RATE_BPS * SLOT_S / 8
     times: list[int] = []
-    credit, begins, block = 0.0, 0.0, []
+    credit, begins = 0.0, 0.0
+    block: list[float] = []
     while True:
         if not block:
             block = noise(hurst, slots, draws)

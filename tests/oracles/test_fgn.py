@@ -16,7 +16,7 @@ def test_the_embedding_has_the_autocovariance_of_the_noise(hurst: float) -> None
     values = fgn.eigenvalues(hurst, 32)
     assert min(values) > -1e-12
     for lag in range(32):
-        ours = sum(l * math.cos(2 * math.pi * k * lag / 64) for k, l in enumerate(values)) / 64
+        ours = sum(v * math.cos(2 * math.pi * k * lag / 64) for k, v in enumerate(values)) / 64
         assert abs(ours - fgn.autocovariance(hurst, lag)) < 1e-12
     assert abs(fgn.autocovariance(hurst, 1) - (2 ** (2 * hurst - 1) - 1)) < 1e-12
 

@@ -287,7 +287,7 @@ def test_a_message_about_a_list_names_the_function_that_returns_it(family: str) 
 def test_a_scenario_draws_its_topology(tmp_path: Path) -> None:
     scenario = sojourn.dumbbell(rate="7Mbps", queue="codel", flows=["4*cubic", "cbr 2Mbps"])
     drawing = scenario.draw()
-    for text in ("7 Mbps", "CoDel", "cubic × 4", "cbr 2 Mbps"):
+    for text in ("7 Mbps", "CoDel", "cubic \u00d7 4", "cbr 2 Mbps"):
         assert text in drawing.svg, text
     assert drawing._repr_svg_() == drawing._repr_html_() == str(drawing) == drawing.svg
     file = drawing.save(tmp_path / "topology.svg")

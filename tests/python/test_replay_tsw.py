@@ -14,6 +14,7 @@ import rio_clark_fang
 import tsw_rfc2859
 from replay_io import DROPPED, parse_rate
 from rio_clark_fang import Curve, Settings
+from streams import Stream
 from tsw_rfc2859 import Profile
 
 TIGHT = "min_in=6p max_in=14p probability_in=0.1 min_out=2p max_out=9p probability_out=0.3"
@@ -47,7 +48,7 @@ def test_the_processes_leave_the_profile_and_make_rio_drop(spec: str) -> None:
     colours, early = set(), 0
     for seed in replay_cases.SEEDS:
         rows, rate = replay_cases.process(seed, flows=3)
-        draws = tsw_rfc2859.Stream(seed, 0, tsw_rfc2859.MARKER)
+        draws = Stream(seed, 0, tsw_rfc2859.MARKER)
         marker = tsw_rfc2859.Marker(SPECS[spec], draws)
         colours |= {marker.colour(row, row.time_ps) for row in rows}
         fates = tsw_rfc2859.run(rows, parse_rate(rate), SPECS[spec], RIO, seed)

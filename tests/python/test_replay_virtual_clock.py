@@ -14,18 +14,20 @@ import virtual_clock_zhang
 from replay_io import DROPPED, PS_PER_S, Limit, parse_rate
 
 # Arguments; limit, rates, interval of the monitoring clock, whether drops are charged.
-CASES = {
-    "rates=1Mbps": (Limit(packets=1000), [1_000_000], None),
+CASES: dict[str, tuple[Limit, list[int], int | None, bool]] = {
+    "rates=1Mbps": (Limit(packets=1000), [1_000_000], None, False),
     "rates=5Mbps:2Mbps:1Mbps limit=20p": (
         Limit(packets=20),
         [5_000_000, 2_000_000, 1_000_000],
         None,
+        False,
     ),
-    "rates=700kbps:3000001bps limit=15kB": (Limit(size=15_000), [700_000, 3_000_001], None),
+    "rates=700kbps:3000001bps limit=15kB": (Limit(size=15_000), [700_000, 3_000_001], None, False),
     "clock=monitoring interval=50ms rates=500kbps:250kbps limit=20p": (
         Limit(packets=20),
         [500_000, 250_000],
         PS_PER_S // 20,
+        False,
     ),
     "rates=5Mbps:2Mbps:1Mbps limit=20p charge_drops=true": (
         Limit(packets=20),

@@ -6,6 +6,7 @@ study is looked at.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -184,8 +185,9 @@ def test_headings_are_in_order_and_figures_have_names(page_file: Path, browser: 
         levels = opened.page.evaluate(
             "[...document.querySelectorAll('h1, h2, h3, h4')].map((head) => Number(head.tagName[1]))"
         )
-        assert levels.count(1) == 1 and levels[0] == 1
-        assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+        assert levels.count(1) == 1
+        assert levels[0] == 1
+        assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
         unnamed = "[...document.querySelectorAll('.plot, .frame, nav, button')].filter((part) => !part.ariaLabel && !part.textContent.trim()).length"
         assert opened.page.evaluate(unnamed) == 0
 
