@@ -139,6 +139,83 @@ def test_the_first_screen_has_question_table_figure_and_remarks(
             assert len(remark.locator("div").text_content()) > 20
 
 
+def row_of(opened: Opened) -> Any:
+    """The figures that open the page, all drawn; skips where there is one or none."""
+    row = opened.page.locator(".answer .row .plot")
+    if row.count() < 2:
+        pytest.skip("this study opens with one figure")
+    opened.page.wait_for_function(
+        "document.querySelectorAll('.answer .row .plot:not(.drawn)').length === 0"
+    )
+    return row
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_several_figures_that_answer_stand_in_one_row_under_one_legend(
+    page_file: Path, browser: Any, width: int
+) -> None:
+    with Opened(browser, page_file, width) as opened:
+        row = row_of(opened)
+        assert opened.overflow() <= 0
+        boxes = [plot.bounding_box() for plot in row.all()]
+        if width == 1400:
+            assert len({round(box["y"]) for box in boxes}) == 1
+            assert all(box["y"] + box["height"] <= SCREEN for box in boxes)
+            assert opened.bottom(".caveats .notes") <= SCREEN
+        assert all(box["height"] >= 150 for box in boxes)
+        legend = opened.page.locator(".answer .row .legend button").all_text_contents()
+        assert 1 < len(legend) <= 8
+        assert row.locator(".role-legend").count() == 0
+        # Of each figure a line for each entry, and the same times.
+        lines = [plot.locator(".mark-line path").count() for plot in row.all()]
+        assert lines == [len(legend)] * row.count()
+        times = [plot.locator(".role-axis-label").first.text_content() for plot in row.all()]
+        assert len(set(times)) == 1
+        assert opened.said == []
+
+
+def test_rrul_opens_with_download_upload_and_ping(
+    request: pytest.FixtureRequest, page_file: Path, browser: Any
+) -> None:
+    if request.node.callspec.params["page_file"] != "rrul":
+        pytest.skip("another study")
+    with Opened(browser, page_file, 1400) as opened:
+        assert row_of(opened).count() == 3
+        names = opened.page.locator(".answer .row figcaption strong").all_text_contents()
+        assert names == ["Download over time.", "Upload over time.", "Ping over time."]
+
+
+def test_a_row_of_figures_is_picked_and_zoomed_together(page_file: Path, browser: Any) -> None:
+    with Opened(browser, page_file, 1400) as opened:
+        row, page = row_of(opened), opened.page
+        faint = "plot => [...plot.querySelectorAll('.mark-line path')].filter((line) => Number(line.getAttribute('opacity') ?? 1) < 1).length"
+        entry = page.locator(".answer .row .legend button").nth(1)
+        entry.press("Enter")
+        assert entry.get_attribute("aria-pressed") == "true"
+        lines = row.first.locator(".mark-line path").count()
+        for plot in row.element_handles():
+            page.wait_for_function(f"plot => ({faint})(plot) === {lines - 1}", arg=plot)
+        entry.press("Enter")
+        for plot in row.element_handles():
+            page.wait_for_function(f"plot => ({faint})(plot) === 0", arg=plot)
+        if row.first.get_attribute("data-cursor") != "time":
+            return
+        labels = "[...document.querySelectorAll('.answer .row .plot')].map((plot) => [...plot.querySelector('.role-axis-label').querySelectorAll('text')].map((text) => text.textContent).sort().join())"
+        before = page.evaluate(labels)
+        box = row.nth(1).bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.keyboard.down("Alt")
+        page.mouse.wheel(0, -400)
+        page.keyboard.up("Alt")
+        page.wait_for_function(
+            f"before => {{ const now = {labels}; return now.every((text) => text === now[0] && text !== before[0]); }}",
+            arg=before,
+        )
+        page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_function(f"before => String({labels}) === String(before)", arg=before)
+        assert opened.said == []
+
+
 def test_figures_are_drawn_when_they_are_unfolded(page_file: Path, browser: Any) -> None:
     with Opened(browser, page_file, 1400) as opened:
         page = opened.page

@@ -21,7 +21,7 @@
 //! schema_version  1
 //! title           text
 //! question?       text
-//! answer?         {table?: id, figure?: id}
+//! answer?         {table?: id, figure?: id | [id, at most 3]}
 //! differences?    [text], what results that are overlaid differ by
 //! subtitle?       text
 //! command         the command that repeats the runs
@@ -60,7 +60,8 @@
 //! Axis            {field, title, unit?, scale?: "linear" | "log" | "category" | "time", order?: [label]}
 //! ```
 //!
-//! - The page opens with the question and with what answers it: the table and the figure that `answer` names, or the first of each.
+//! - The page opens with the question and with what answers it: the table and the figures that `answer` names, or the first
+//!   of each. Several figures stand in one row.
 //! - An `id` names files and anchors: lower-case letters, digits, `-`, `_`; unique among tables, and among figures.
 //! - Nodes, links and flows of a topology are named by their index.
 //! - A field is a letter followed by letters, digits and underscores, and is in at least one row.
@@ -87,6 +88,7 @@ mod error;
 mod figure;
 mod grid;
 mod html;
+pub mod ids;
 mod kind;
 mod latex;
 mod load;
@@ -119,7 +121,8 @@ pub use plain::{csv_cell, shell_word};
 pub use render::{Rendered, render};
 pub use sheets::{Sheet, SheetCell, sheets};
 pub use summary::{
-    Algorithm, Align, Answer, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Note,
-    Param, Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Summary, Table, Text,
+    ANSWER_FIGURES, Algorithm, Align, Answer, Axis, Block, Cell, Column, Estimate, Facet, Figure,
+    Heading, Note, Param, Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity,
+    Summary, Table, Text,
 };
 pub use table::{MINUS, csv_table, markdown_table, text_table, text_table_within};

@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::error::{Misfit, ReportError, nearest};
 use crate::figure::form;
 use crate::summary::{
-    Block, Cell, Figure, Heading, SCHEMA_VERSION, Scale, Summary, Table, Text, label_of,
+    ANSWER_FIGURES, Block, Cell, Figure, Heading, SCHEMA_VERSION, Scale, Summary, Table, Text,
+    label_of,
 };
 
 /// Name of the file that `study` writes into a result directory.
@@ -166,18 +167,30 @@ fn check(summary: &Summary) -> Result<(), Misfit> {
             }
         }
     }
-    let answer = summary.answer.as_ref();
-    check_answer("table", answer.and_then(|a| a.table.as_deref()), &table_ids)?;
-    check_answer(
-        "figure",
-        answer.and_then(|a| a.figure.as_deref()),
-        &figure_ids,
-    )
+    let Some(answer) = &summary.answer else {
+        return Ok(());
+    };
+    if answer.figures.len() > ANSWER_FIGURES {
+        return Err(Misfit::new(
+            "answer.figure",
+            format!(
+                "{} figures; at most {ANSWER_FIGURES} open a report",
+                answer.figures.len()
+            ),
+            "keep those that answer the question",
+        ));
+    }
+    check_answer("table", answer.table.iter(), &table_ids)?;
+    check_answer("figure", answer.figures.iter(), &figure_ids)
 }
 
 /// What answers the question is in the report.
-fn check_answer(what: &str, id: Option<&str>, ids: &BTreeSet<&str>) -> Result<(), Misfit> {
-    match id.filter(|id| !ids.contains(id)) {
+fn check_answer<'a>(
+    what: &str,
+    mut named: impl Iterator<Item = &'a String>,
+    ids: &BTreeSet<&str>,
+) -> Result<(), Misfit> {
+    match named.find(|id| !ids.contains(id.as_str())) {
         None => Ok(()),
         Some(id) => Err(Misfit::new(
             format!("answer.{what}"),

@@ -40,7 +40,11 @@ pub fn overlay(all: &[Labelled<'_>], command: &str) -> Option<Summary> {
     }
     merged.answer = Some(Answer {
         table: first.answer_table().map(|table| table.id.clone()),
-        figure: first.answer_figure().map(|figure| figure.id.clone()),
+        figures: first
+            .answer_figures()
+            .into_iter()
+            .map(|figure| figure.id.clone())
+            .collect(),
     });
     Some(merged)
 }

@@ -12,6 +12,8 @@ use crate::topology::Topology;
 
 /// The version of `summary.json` that this crate reads.
 pub const SCHEMA_VERSION: u64 = 1;
+/// Figures that open a report, at most: as many as fit in a row.
+pub const ANSWER_FIGURES: usize = 3;
 
 /// All that a report shows. Read it with [`load`](crate::load).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,15 +79,18 @@ impl Summary {
         }
     }
 
-    /// The figure that answers the question: the one that is named, or the first that is not folded.
-    pub fn answer_figure(&self) -> Option<&Figure> {
-        let named = self
-            .answer
-            .as_ref()
-            .and_then(|answer| answer.figure.as_ref());
+    /// The figures that answer the question: those that are named, in that order, or the first that is not folded.
+    pub fn answer_figures(&self) -> Vec<&Figure> {
+        let named: &[String] = self.answer.as_ref().map_or(&[], |answer| &answer.figures);
         match named {
-            Some(id) => self.figures().find(|figure| figure.id == *id),
-            None => self.figures().find(|figure| !figure.folded),
+            [] => {
+                let first = self.figures().find(|figure| !figure.folded);
+                first.into_iter().collect()
+            }
+            ids => {
+                let of = |id: &String| self.figures().find(|figure| figure.id == *id);
+                ids.iter().filter_map(of).collect()
+            }
         }
     }
 
@@ -98,16 +103,21 @@ impl Summary {
     }
 }
 
-/// The table and the figure that a report opens with.
+/// The table and the figures that a report opens with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     /// Id of the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// Id of the figure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figure: Option<String>,
+    /// Ids of the figures, at most [`ANSWER_FIGURES`]; none for the first. In JSON, one alone is a text.
+    #[serde(
+        rename = "figure",
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        with = "crate::ids"
+    )]
+    pub figures: Vec<String>,
 }
 
 /// Settings that belong together.

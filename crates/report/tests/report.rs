@@ -289,6 +289,37 @@ fn the_page_opens_with_the_question_and_what_answers_it() {
 }
 
 #[test]
+fn several_figures_open_the_page_in_a_row_and_in_their_order() {
+    let mut summary = sample();
+    let ids: Vec<String> = summary["blocks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|block| block["type"] == "figure")
+        .map(|block| block["id"].as_str().unwrap().to_owned())
+        .collect();
+    let chosen = [&ids[2], &ids[0]];
+    summary["answer"] = json!({ "figure": chosen });
+    let html = rendered(&summary);
+    let opening = html.split("<details class=\"part\"").next().unwrap();
+    let row = opening.split("<div class=\"row\">").nth(1).unwrap();
+    let place = |id: &str| row.find(&format!("id=\"figure-{id}\"")).unwrap();
+    assert!(place(chosen[0]) < place(chosen[1]));
+    for id in chosen {
+        assert_eq!(html.matches(&format!("id=\"figure-{id}\"")).count(), 1);
+    }
+    // One alone has no row, and is the same in a list.
+    let one = |figure: Value| {
+        let mut summary = sample();
+        summary["answer"] = json!({ "figure": figure });
+        rendered(&summary)
+    };
+    let alone = one(json!(ids[0]));
+    assert!(!alone.contains("<div class=\"row\">"));
+    assert_eq!(alone, one(json!([ids[0]])));
+}
+
+#[test]
 fn a_value_without_an_interval_says_why() {
     let mut summary = sample();
     summary["blocks"] = json!([{
@@ -433,7 +464,7 @@ fn set(pointer: &'static str, value: Value) -> impl FnOnce(&mut Value) {
 
 #[test]
 fn errors_name_the_key_what_was_found_what_is_allowed_and_the_remedy() {
-    let cases: [(String, &str); 17] = [
+    let cases: [(String, &str); 19] = [
         (
             message(|s| s["blocks"][2]["tilte"] = json!("x")),
             "blocks[2].tilte: unknown field `tilte`, expected one of `id`, `title`, `caption`, `kind`, `x`, `y`, `series`, \
@@ -448,6 +479,14 @@ fn errors_name_the_key_what_was_found_what_is_allowed_and_the_remedy() {
         (
             message(|s| s["answer"] = json!({ "table": "mian" })),
             "answer.table: there is no table `mian`\n  help: did you mean `main`?",
+        ),
+        (
+            message(|s| s["answer"] = json!({ "figure": ["drop-rate", "delay-rang"] })),
+            "answer.figure: there is no figure `delay-rang`\n  help: did you mean `delay-range`?",
+        ),
+        (
+            message(|s| s["answer"] = json!({ "figure": ["a", "b", "c", "d"] })),
+            "answer.figure: 4 figures; at most 3 open a report\n  help: keep those that answer the question",
         ),
         (
             message(set("/schema_version", json!(2))),

@@ -86,9 +86,14 @@ pub struct AnswerSpec {
     /// Id of the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// Id of the figure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figure: Option<String>,
+    /// Ids of the figures, at most three; in JSON, one alone is a text.
+    #[serde(
+        rename = "figure",
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        with = "sojourn_report::ids"
+    )]
+    pub figures: Vec<String>,
 }
 
 impl AnswerSpec {

@@ -169,6 +169,19 @@ fn study_keys(key: &str) -> (&'static [&'static str], Vec<(&'static str, Value)>
             ],
         ),
         "figure" => (&["id"], vec![("where", narrowed)]),
+        "answer" => (
+            &[],
+            vec![(
+                "figure",
+                json!({
+                    "type": ["string", "array"],
+                    "items": { "type": "string" },
+                    "minItems": 1,
+                    "maxItems": 3,
+                    "description": "Id of the figure that answers the question, or up to three that are drawn in a row.",
+                }),
+            )],
+        ),
         _ => (&[], Vec::new()),
     }
 }

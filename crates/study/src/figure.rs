@@ -6,6 +6,7 @@ mod over_factor;
 pub(crate) mod quantity;
 mod request;
 mod thinned;
+mod total;
 
 use sojourn_results::asked::Names;
 use sojourn_results::for_each_figure_kind;

@@ -37,9 +37,10 @@
     return read.get(plot);
   }
 
-  function specOf(figure, name, width, height) {
+  function specOf(figure, name, width, height, row) {
     const spec = structuredClone(figure[name]);
     spec.data = { values: structuredClone(figure.rows) };
+    if (row) joinRow(spec, row);
     if (width) {
       if (spec.facet) fitPanels(spec, width);
       else spec.width = width;
@@ -55,11 +56,103 @@
     if (!answer) return 0;
     const screen = Math.max(900, window.innerHeight);
     const place = plot.getBoundingClientRect();
-    const caption = plot.parentElement.querySelector('figcaption').offsetHeight;
+    const row = rowOf(plot);
+    // In a row captions stand above.
+    const caption = row ? 0 : plot.parentElement.querySelector('figcaption').offsetHeight;
+    const whole = row?.element ?? plot.parentElement;
     const remarks = answer.querySelector('.caveats');
-    const below = remarks && remarks.offsetTop >= plot.parentElement.offsetTop + plot.parentElement.offsetHeight;
+    const below = remarks && remarks.offsetTop >= whole.offsetTop + whole.offsetHeight;
     const taken = caption + (below ? remarks.offsetHeight + 18 : 0) + 24;
-    return Math.min(380, Math.max(190, screen - (place.top + window.scrollY) - taken));
+    const least = row ? 160 : 190;
+    return Math.min(row ? 300 : 380, Math.max(least, screen - (place.top + window.scrollY) - taken));
+  }
+
+  // Figures in a row: one legend if they have the same series, one extent of time if all are over time.
+
+  const layersOf = (spec) => spec.layer ?? spec.spec.layer;
+  const rows = [...document.querySelectorAll('.answer > .row')].map(readRow);
+  function rowOf(plot) {
+    return rows.find((row) => row.element === plot.closest('.row'));
+  }
+
+  function readRow(element) {
+    const own = [...element.querySelectorAll('.plot')];
+    const all = own.map(figureOf);
+    const labels = all.map((figure) => JSON.stringify(legendOf(figure.light).labels));
+    const shared = labels.length > 0 && labels.every((text) => text === labels[0]) ? JSON.parse(labels[0]) : [];
+    const row = { element, plots: own, labels: shared.length > 1 ? shared : [], picked: [] };
+    if (all.length > 0 && all.every((figure) => figure.cursor?.group === 'time')) {
+      const times = all.flatMap((figure) => figure.rows.map((values) => values[figure.cursor.x]));
+      row.extent = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))];
+    }
+    if (row.labels.length > 0) addLegend(row);
+    return row;
+  }
+
+  function joinRow(spec, row) {
+    const layers = layersOf(spec);
+    // The title of a low axis has no room beside it.
+    Object.assign(spec.config.axisY, { titleAngle: 0, titleAlign: 'left', titleBaseline: 'bottom', titleX: -24, titleY: -7 });
+    const isSeries = (channel) => JSON.stringify(channel?.scale?.domain) === JSON.stringify(row.labels);
+    for (const { encoding, params } of layers) {
+      if (row.extent && encoding?.x?.scale) encoding.x.scale.domain = row.extent;
+      if (row.labels.length === 0) continue;
+      for (const channel of Object.values(encoding ?? {})) if (isSeries(channel)) channel.legend = null;
+      for (const param of params ?? []) if (param.bind === 'legend') delete param.bind;
+    }
+  }
+
+  // A press on a label leaves its lines in sight, in all figures of the row.
+  function addLegend(row) {
+    row.legend = document.createElement('ul');
+    row.legend.className = 'legend';
+    for (const label of row.labels) {
+      const entry = document.createElement('button');
+      entry.type = 'button';
+      entry.ariaPressed = 'false';
+      entry.append(document.createElement('i'), label);
+      entry.addEventListener('click', () => {
+        pick(row, row.picked.includes(label) ? row.picked.filter((other) => other !== label) : [...row.picked, label]);
+      });
+      const item = document.createElement('li');
+      item.append(entry);
+      row.legend.append(item);
+    }
+    row.element.prepend(row.legend);
+    colourLegend(row);
+  }
+
+  // A stroke for each series, as it is in the figures.
+  function colourLegend(row) {
+    const encodings = layersOf(figureOf(row.plots[0])[theme()]).map((layer) => layer.encoding ?? {});
+    const rangeOf = (channel) => encodings.map((encoding) => encoding[channel]?.scale).find((scale) => scale?.domain?.length === row.labels.length)?.range;
+    const colours = rangeOf('color');
+    const dashes = rangeOf('strokeDash');
+    row.legend.querySelectorAll('i').forEach((stroke, at) => {
+      const [on, off] = dashes?.[at] ?? [1, 0];
+      stroke.style.background = `repeating-linear-gradient(90deg, ${colours[at]} 0 ${on}px, transparent ${on}px ${on + off}px)`;
+    });
+  }
+
+  function pick(row, labels) {
+    if (JSON.stringify(labels) === JSON.stringify(row.picked)) return;
+    row.picked = labels;
+    row.legend.querySelectorAll('button').forEach((entry, at) => { entry.ariaPressed = String(labels.includes(row.labels[at])); });
+    for (const plot of row.plots) showPicked(plot, row);
+  }
+
+  function showPicked(plot, row) {
+    const view = drawn.get(plot)?.view;
+    if (!view) return;
+    const color = layersOf(figureOf(plot).light).map((layer) => layer.encoding?.color).find((channel) => channel?.scale);
+    const chosen = row.picked.map((label) => ({ unit: '', fields: [{ type: 'E', field: color.field }], values: [label] }));
+    view.change('pick_store', vega.changeset().remove(() => true).insert(chosen)).runAsync();
+  }
+
+  function joinPicks(plot, row) {
+    const { view } = drawn.get(plot);
+    view.addDataListener('pick_store', (_, chosen) => pick(row, chosen.flatMap((tuple) => tuple.values)));
+    showPicked(plot, row);
   }
 
   function fitHeight(spec, height) {
@@ -84,8 +177,8 @@
 
   // The labels of the legend, and how many lines they take.
   function legendOf(spec) {
-    const layers = spec.layer ?? spec.spec.layer;
-    const labels = layers.map((layer) => layer.encoding?.color?.scale?.domain).find(Boolean) ?? [];
+    const colours = layersOf(spec).map((layer) => layer.encoding?.color);
+    const labels = colours.find((colour) => colour?.scale?.domain && colour.legend !== null)?.scale.domain ?? [];
     return { labels, lines: Math.ceil(labels.length / (spec.config.legend?.columns || labels.length || 1)) };
   }
 
@@ -108,9 +201,10 @@
     const turn = { width, name };
     const figure = figureOf(plot);
     const height = heightOf(plot);
+    const row = rowOf(plot);
     drawn.set(plot, turn);
     try {
-      const result = await vegaEmbed(plot, compiled(specOf(figure, name, width, height)), {
+      const result = await vegaEmbed(plot, compiled(specOf(figure, name, width, height, row)), {
         mode: 'vega',
         actions: false,
         renderer: figure.rows.length > MANY_ROWS && !figure.cursor ? 'canvas' : 'svg',
@@ -119,7 +213,11 @@
       if (last?.view) last.view.finalize();
       turn.view = result.view;
       plot.classList.add('drawn');
-      if (figure.cursor) pointAt(plot);
+      if (row?.legend) joinPicks(plot, row);
+      if (figure.cursor) {
+        joinZoom(plot);
+        pointAt(plot);
+      }
     } catch (error) {
       plot.textContent = `This figure could not be drawn: ${error.message}`;
     }
@@ -247,6 +345,40 @@
     });
   }
 
+  // Figures over time that stand together show the same times: moving one moves the others.
+
+  const zoomed = new Map();
+  // What each figure was told last: it is no news when it tells it.
+  const told = new Map();
+  const togetherWith = (plot) => plot.closest('.row, .part') ?? plot;
+
+  function joinZoom(plot) {
+    const { cursor } = figureOf(plot);
+    const { view } = drawn.get(plot);
+    const signal = `view_${cursor.x}`;
+    if (cursor.group !== 'time') return;
+    // Figures that do not move have no such signal.
+    try { view.signal(signal); } catch { return; }
+    const together = togetherWith(plot);
+    const show = (other) => {
+      const { view: own } = drawn.get(other) ?? {};
+      const name = `view_${figureOf(other).cursor.x}`;
+      const extent = zoomed.get(together) ?? null;
+      told.set(other, String(extent));
+      own?.signal(name, extent).runAsync().then(() => showCursor(other));
+    };
+    if (zoomed.get(together)) show(plot);
+    view.addSignalListener(signal, (_, extent) => {
+      if (String(extent) === told.get(plot)) return;
+      told.set(plot, String(extent));
+      zoomed.set(together, extent);
+      for (const other of drawn.keys()) {
+        if (other !== plot && figureOf(other).cursor?.group === 'time' && togetherWith(other) === together) show(other);
+      }
+      view.runAfter(() => showCursor(plot));
+    });
+  }
+
   const plots = [...document.querySelectorAll('.plot')];
 
   // A figure is drawn when it comes near the screen, which it never does while it is folded away.
@@ -256,6 +388,7 @@
   for (const plot of plots) near.observe(plot);
 
   async function drawAgain() {
+    for (const row of rows) if (row.legend) colourLegend(row);
     for (const plot of [...drawn.keys()]) await draw(plot);
   }
 

@@ -1,10 +1,10 @@
-//! What a reader sees first: the question, the table and the figure that answer it, and the remarks that matter.
+//! What a reader sees first: the question, the table and the figures that answer it, and the remarks that matter.
 
 use super::out::Out;
 use super::{figure, table};
 use crate::markdown::{blocks, escape, phrase};
 use crate::palette::Palette;
-use crate::summary::{Note, Severity, Summary};
+use crate::summary::{Figure, Note, Severity, Summary};
 
 /// Differences between overlaid results that are open; the others unfold.
 const OPEN_DIFFERENCES: usize = 4;
@@ -32,11 +32,24 @@ pub(super) fn push(out: &mut Out, summary: &Summary, palette: &Palette) {
     if let Some(own) = summary.answer_table() {
         table::push(out, own, true);
     }
-    if let Some(own) = summary.answer_figure() {
-        figure::push(out, own, palette, true);
+    match summary.answer_figures().as_slice() {
+        [own] => figure::push(out, own, palette, true),
+        several => row(out, several, palette),
     }
     notes(out, &summary.notes);
     out.push("</section>");
+}
+
+/// Several figures, drawn small in one row. The script of the page gives them one legend if their series are the same.
+fn row(out: &mut Out, figures: &[&Figure], palette: &Palette) {
+    if figures.is_empty() {
+        return;
+    }
+    out.push("<div class=\"row\">");
+    for own in figures {
+        figure::push(out, own, palette, true);
+    }
+    out.push("</div>");
 }
 
 /// What overlaid results differ by, the first of it open.

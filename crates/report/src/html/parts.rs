@@ -20,11 +20,11 @@ struct Part<'a> {
 /// The sections of a report, without what opens the page.
 pub(super) fn push(out: &mut Out, summary: &Summary, palette: &Palette) {
     let table = summary.answer_table().map(|table| table.id.as_str());
-    let shown = summary.answer_figure().map(|figure| figure.id.as_str());
+    let shown = summary.answer_figures();
     for part in parts(summary) {
         let seen = |block: &Block| match block {
             Block::Table(own) => Some(own.id.as_str()) == table,
-            Block::Figure(own) => Some(own.id.as_str()) == shown,
+            Block::Figure(own) => shown.iter().any(|figure| figure.id == own.id),
             Block::Heading(_) | Block::Text(_) => false,
         };
         let above: Vec<&Block> = part

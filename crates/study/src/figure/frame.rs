@@ -83,10 +83,19 @@ pub(super) fn row_of(wanted: &Wanted<'_>, spec: &FigureSpec, point: &PointInfo) 
     if let Some(label) = label(point, factor(wanted, spec.series.as_ref())) {
         row.insert(SERIES.to_owned(), label.into());
     }
-    if let Some(label) = label(point, factor(wanted, spec.facet.as_ref())) {
-        row.insert(FACET.to_owned(), label.into());
+    let facet = factor(wanted, spec.facet.as_ref());
+    if let Some(label) = label(point, facet) {
+        row.insert(FACET.to_owned(), with_unit(label, facet).into());
     }
     row
+}
+
+/// A level as the header of a panel, where nothing else says its unit: `20 ms`.
+fn with_unit(label: String, factor: Option<&FactorInfo>) -> String {
+    match factor.and_then(|factor| factor.unit.as_deref()) {
+        Some(unit) if !unit.is_empty() && !label.ends_with(unit) => format!("{label} {unit}"),
+        _ => label,
+    }
 }
 
 /// An axis with a unit, unless that is empty.
@@ -142,4 +151,27 @@ pub(super) fn flag_cut(row: &mut Row, band: Option<Band>) {
 /// A value in the unit that is shown; null where there is none.
 pub(super) fn number(value: Option<f64>, unit: Unit) -> Value {
     value.map_or(Value::Null, |value| json!(unit.show(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_of_a_panel_has_the_unit_of_its_factor_once() {
+        let header = |label: &str, unit: Option<&str>| {
+            let factor = FactorInfo {
+                name: "rtt".to_owned(),
+                title: "Round trip".to_owned(),
+                unit: unit.map(str::to_owned),
+                compare: false,
+                labels: vec![label.to_owned()],
+            };
+            with_unit(label.to_owned(), Some(&factor))
+        };
+        assert_eq!(header("20", Some("ms")), "20 ms");
+        assert_eq!(header("20ms", Some("ms")), "20ms");
+        assert_eq!(header("20", None), "20");
+        assert_eq!(header("20", Some("")), "20");
+    }
 }

@@ -81,8 +81,24 @@ pub(crate) fn is_of(
     }
 }
 
-/// Title and unit of a recorded quantity.
+/// What a total adds up: `throughput_bps` for `throughput_bps_sum`; `None` for what is no total. Rates, packets and bytes add up, durations
+/// and states do not.
+pub(crate) fn of_total(quantity: &str) -> Option<&str> {
+    let own = quantity.strip_suffix("_sum")?;
+    let (_, unit) = title_and_unit(own);
+    matches!(
+        unit,
+        Unit::BitsPerSecond | Unit::Packets | Unit::PacketsPerSecond | Unit::Bytes
+    )
+    .then_some(own)
+}
+
+/// Title and unit of a recorded quantity, or of a total.
 pub(crate) fn title_and_unit(quantity: &str) -> (String, Unit) {
+    if let Some(own) = of_total(quantity) {
+        let (title, unit) = title_and_unit(own);
+        return (format!("{title}, total"), unit);
+    }
     let unit = match quantity.rsplit('_').next() {
         Some("s") => Unit::Seconds,
         Some("bps") => Unit::BitsPerSecond,
@@ -132,5 +148,23 @@ mod tests {
             ("Target rate".to_owned(), Unit::BitsPerSecond)
         );
         assert_eq!(title_and_unit("count"), ("Count".to_owned(), Unit::Index));
+        assert_eq!(
+            title_and_unit("throughput_bps_sum"),
+            ("Throughput, total".to_owned(), Unit::BitsPerSecond)
+        );
+    }
+
+    #[test]
+    fn rates_packets_and_bytes_add_up_and_durations_and_states_do_not() {
+        for (quantity, own) in [
+            ("throughput_bps_sum", Some("throughput_bps")),
+            ("in_flight_bytes_sum", Some("in_flight_bytes")),
+            ("backlog_packets_sum", Some("backlog_packets")),
+            ("srtt_s_sum", None),
+            ("phase_sum", None),
+            ("throughput_bps", None),
+        ] {
+            assert_eq!(of_total(quantity), own, "{quantity}");
+        }
     }
 }

@@ -10,6 +10,7 @@ use sojourn_run::series::Recordable;
 use sojourn_scenario::words::BOTTLENECK;
 use sojourn_units::nearest;
 
+use super::quantity::of_total;
 use crate::factors::{free_factors, known_factor, unknown, unused_factor};
 
 /// Names that an error lists.
@@ -51,6 +52,7 @@ impl Request<'_> {
         let (Some(recordable), Some(y)) = (self.recordable, &self.spec.y) else {
             return Ok(());
         };
+        let y = of_total(y).unwrap_or(y);
         if !recordable.is_known(y) {
             let error = self.table.error_on("y", LabErrorKind::UnknownName, "");
             return Err(unknown(&error, "time series", y, recordable.quantities()));

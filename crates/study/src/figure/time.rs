@@ -12,9 +12,12 @@ use sojourn_scenario::error::Result;
 
 use super::form::Form;
 use super::frame::{FACET, Row, SERIES, axis, frame, numbers, points, row_of};
-use super::quantity::{CAPACITY, THRESHOLD, WITH_CAPACITY, WITH_THRESHOLD, is_of, title_and_unit};
+use super::quantity::{
+    CAPACITY, THRESHOLD, WITH_CAPACITY, WITH_THRESHOLD, is_of, of_total, title_and_unit,
+};
 use super::request::Request;
 use super::thinned::thin;
+use super::total::total;
 use crate::summary::wanted::Wanted;
 
 pub(super) const FORM: Form = Form {
@@ -71,7 +74,7 @@ pub(crate) fn draw(
     for point in points(wanted, spec) {
         lines.add_point(point, quantity, is_usual)?;
     }
-    if WITH_CAPACITY.contains(&quantity) && !lines.figure.rows.is_empty() {
+    if WITH_CAPACITY.contains(&of_total(quantity).unwrap_or(quantity)) && !lines.figure.rows.is_empty() {
         lines.by_subject |= lines.add_capacity()?;
     }
     let mut figure = lines.figure;
@@ -95,9 +98,14 @@ impl Lines<'_> {
         let mut chosen: Vec<&SeriesOutcome> = all
             .iter()
             .filter(|series| {
-                series.quantity == quantity && is_of(series, of, run, &self.wanted.measured)
+                series.quantity == of_total(quantity).unwrap_or(quantity)
+                    && is_of(series, of, run, &self.wanted.measured)
             })
             .collect();
+        let sum = of_total(quantity).and_then(|_| total(&chosen, of.unwrap_or("total")));
+        if let Some(sum) = &sum {
+            chosen = vec![sum];
+        }
         let several = chosen.len() > 1 || self.figure.series.is_none();
         let queues = chosen.len();
         if is_usual && chosen.iter().all(|series| series.of.contains("/queue-")) {

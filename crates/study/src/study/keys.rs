@@ -24,15 +24,15 @@ params! {
 }
 
 params! {
-    /// What answers the question: table `[study.answer]`. The report opens with this table and this figure, and `sojourn study`
-    /// prints this table. Give `experiment` alone for the first table and figure of an experiment.
+    /// What answers the question: table `[study.answer]`. The report opens with this table and these figures, and
+    /// `sojourn study` prints this table. Give `experiment` alone for the first table and figure of an experiment. Further key:
+    /// `figure`, the id of the figure that answers the question, or a list of up to three that are drawn in a row. Unless you
+    /// give it, the report takes the first figure of the table's experiment, over time only if there is no other.
     pub struct AnswerParams {
         /// Name of the experiment whose first table and figure answer the question.
         experiment: Option<String> = "none", source "the first that compares something, under load";
         /// Id of the table that answers the question.
         table: Option<String> = "none", source "the first of the experiment";
-        /// Id of the figure that answers the question.
-        figure: Option<String> = "none", source "the first of the table's experiment, over time only if there is no other";
     }
 }
 
@@ -106,7 +106,7 @@ params! {
         x: Option<String> = "none", source "the first factor not used elsewhere in the figure";
         /// The metric on the y axis. For a cdf: sojourn_s, delay_s, fct_s, slowdown or page_load_s. For sizes:
         /// slowdown_p99 or another metric of flow completion times. For time: the recorded quantity, such as
-        /// backlog_packets. For bars: also one metric of several flows or queues, separated by commas. Each is a
+        /// backlog_packets, or the total over what it is of, such as throughput_bps_sum. For bars: also one metric of several flows or queues, separated by commas. Each is a
         /// group of bars, and `series` tells the bars of a group apart.
         y: Option<String> = "none", source "sojourn_s_mean; none for a range";
         /// For a range, the metric at its low end.

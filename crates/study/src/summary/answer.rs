@@ -1,4 +1,4 @@
-//! Which table and which figure answer the question of a study, and what the question is where the study does not say.
+//! Which table and which figures answer the question of a study, and what the question is where the study does not say.
 
 use sojourn_report::{Answer, Cell, Figure, Kind, Table};
 use sojourn_results::manifest::{ExperimentInfo, FactorInfo, Manifest};
@@ -62,7 +62,7 @@ impl<'a> Choice<'a> {
         });
     }
 
-    /// The table and the figure.
+    /// The table and the figures.
     pub(super) fn answer(&self) -> Answer {
         let given = &self.manifest.answer;
         let named = given.table.as_ref().and_then(|id| {
@@ -73,16 +73,17 @@ impl<'a> Choice<'a> {
             Some(_) => given.table.clone(),
             None => self.best().and_then(|offer| offer.tables.first().cloned()),
         };
-        let figure = given.figure.clone().filter(|id| {
-            let figures = self.offers.iter().flat_map(|offer| &offer.figures);
-            figures.into_iter().any(|(own, _)| own == id)
-        });
-        let figure = figure.or_else(|| {
-            let own = named.or_else(|| self.best())?;
-            own.main_figure()
-                .or_else(|| self.offers.iter().find_map(Offer::main_figure))
-        });
-        Answer { table, figure }
+        let is_drawn = |id: &&String| {
+            let mut figures = self.offers.iter().flat_map(|offer| &offer.figures);
+            figures.any(|(own, _)| own == *id)
+        };
+        let mut figures: Vec<String> = given.figures.iter().filter(is_drawn).cloned().collect();
+        if figures.is_empty() {
+            let own = named.or_else(|| self.best());
+            let main = own.and_then(Offer::main_figure);
+            figures.extend(main.or_else(|| self.offers.iter().find_map(Offer::main_figure)));
+        }
+        Answer { table, figures }
     }
 
     /// The experiment that answers, where no table is named: the one that is, or the first that compares under load.
@@ -238,6 +239,40 @@ mod tests {
             offers: vec![offer(&idle, 0.02), offer(&load, 0.98)],
         };
         assert_eq!(choice.answer().table.as_deref(), Some("load-table"));
-        assert_eq!(choice.answer().figure.as_deref(), Some("load-bars"));
+        assert_eq!(choice.answer().figures, ["load-bars"]);
+    }
+
+    #[test]
+    fn the_figures_of_an_answer_keep_their_order_without_those_that_are_not_drawn() {
+        let load = experiment("load", vec![factor("Queue", &["a", "b"], true)]);
+        let with = |figure: serde_json::Value| -> Manifest {
+            serde_json::from_value(serde_json::json!({
+                "schema_version": 2, "sojourn": "", "name": "", "title": "", "command": "",
+                "experiments": [], "points": [], "algorithms": [], "answer": { "figure": figure },
+            }))
+            .unwrap()
+        };
+        for (figure, shown) in [
+            (
+                serde_json::json!(["up", "gone", "down"]),
+                vec!["up", "down"],
+            ),
+            (serde_json::json!("down"), vec!["down"]),
+            (serde_json::json!(["gone"]), vec!["bars"]),
+        ] {
+            let manifest = with(figure);
+            let figures = [("down", true), ("up", true), ("bars", false)];
+            let offer = Offer {
+                experiment: &load,
+                utilization: None,
+                tables: vec!["table".to_owned()],
+                figures: figures.map(|(id, minor)| (id.to_owned(), minor)).to_vec(),
+            };
+            let choice = Choice {
+                manifest: &manifest,
+                offers: vec![offer],
+            };
+            assert_eq!(choice.answer().figures, shown);
+        }
     }
 }

@@ -271,6 +271,41 @@ fn throughput_is_drawn_beside_what_the_link_could_have_carried_once_in_each_pane
 }
 
 #[test]
+fn a_total_over_time_is_the_sum_of_the_lines_of_its_flows() {
+    let text = "flows = [{ kind = \"newreno\", label = \"down\", count = 3 }, \"cubic\"]\n\
+        [run]\nduration = \"3s\"\nwarmup = \"1s\"\nreplications = 1\n\
+        [series]\nrecord = \"throughput\"\nstep = \"100ms\"\n\
+        [[experiment]]\nname = \"queues\"\n[[experiment.factor]]\nname = \"queue\"\npath = \"topology.queue\"\n\
+        values = [\"droptail\", \"codel\"]\n\
+        [[figure]]\nid = \"each\"\nkind = \"time\"\ny = \"throughput_bps\"\nof = \"down\"\nseries = \"queue\"\n\
+        [[figure]]\nid = \"sum\"\nkind = \"time\"\ny = \"throughput_bps_sum\"\nof = \"down\"\nseries = \"queue\"\n";
+    let figures = figures(&study(text));
+    let values = |place: usize| {
+        let mut values: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
+        for row in &figures[place].rows {
+            let label = row["series"].as_str().expect("a label");
+            let queue = label.split(',').next().unwrap_or(label).to_owned();
+            let at = (queue, row["x"].to_string());
+            values
+                .entry(at)
+                .or_default()
+                .push(row["y"].as_f64().expect("a number"));
+        }
+        values
+    };
+    let (each, sums) = (values(0), values(1));
+    assert_eq!(each.len(), 60);
+    assert!(each.keys().eq(sums.keys()));
+    for (at, sum) in &sums {
+        assert_eq!((each[at].len(), sum.len()), (3, 1), "{at:?}");
+        let expected: f64 = each[at].iter().sum();
+        assert!((sum[0] - expected).abs() < 1e-9, "{at:?}");
+    }
+    assert_eq!(figures[1].y.title, "Throughput, total");
+    assert_eq!(figures[1].y.unit.as_deref(), Some("Mbps"));
+}
+
+#[test]
 fn capacity_makes_no_figure_of_what_was_not_recorded_and_one_of_its_own_alone() {
     let over_time = |record: &str| -> Vec<String> {
         let text = format!(

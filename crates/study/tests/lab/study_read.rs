@@ -376,12 +376,29 @@ fn an_answer_names_a_table_an_experiment_and_a_figure_that_there_are() {
     let mut study = read(&with("table = \"delay\", figure = \"delays\"")).unwrap();
     assert_eq!(study.question.as_deref(), Some("Which?"));
     assert_eq!(study.answer.table.as_deref(), Some("delay"));
+    assert_eq!(study.answer.figures, ["delays"]);
+    let listed = read(&with("figure = [\"delays\"]")).unwrap();
+    assert_eq!(listed.answer.figures, ["delays"]);
     // What is left out of a study does not answer its question.
     study.keep_only(&["equal".to_owned()]).unwrap();
     assert!(study.answer.is_open());
     for (answer, parts) in [
         ("table = \"dealy\"", ["table \"dealy\"", "\"delay\""]),
         ("figure = \"delay\"", ["figure \"delay\"", "\"delays\""]),
+        ("figure = []", ["no figure", "name up to 3"]),
+        (
+            "figure = [\"delays\", \"a\", \"b\", \"c\"]",
+            ["4 figures", "room for 3"],
+        ),
+        (
+            "figure = [\"delays\", \"dleays\"]",
+            ["study.answer.figure[1]: there is no figure", "\"delays\""],
+        ),
+        (
+            "figure = [\"delays\", \"delays\"]",
+            ["study.answer.figure[1]", "listed twice"],
+        ),
+        ("figure = 3", ["a text", "quotes"]),
         ("experiment = \"gird\"", ["experiment \"gird\"", "\"grid\""]),
         ("tabel = \"delay\"", ["tabel", "table"]),
         (
@@ -418,6 +435,10 @@ fn a_figure_over_time_of_what_is_not_recorded_is_refused_with_what_records_it() 
             "study.toml:7: figure[0].y: there is no time series \"cwnd_byte\", did you mean \"cwnd_bytes\"?",
         ),
         (
+            ("none", "y = \"cwnd_bytes_sum\""),
+            "study.toml:7: figure[0].y: the study does not record cwnd_bytes; write [series] record = \"cwnd\"",
+        ),
+        (
             ("cwnd", "y = \"cwnd_bytes\"\nof = \"ren\""),
             "study.toml:8: figure[0].of: \"ren\" has no cwnd_bytes, did you mean \"reno\"? (recorded of: all, forward, reno, reno-1); \
              write of = \"all\"",
@@ -433,6 +454,7 @@ fn a_figure_over_time_of_what_is_not_recorded_is_refused_with_what_records_it() 
     }
     for (record, figure) in [
         ("cwnd", "y = \"cwnd_bytes\""),
+        ("cwnd", "y = \"cwnd_bytes_sum\""),
         ("all", "y = \"cwnd_bytes\"\nof = \"reno\""),
         ("backlog", "y = \"backlog_packets\"\nof = \"right-left\""),
         ("queues", "y = \"queue_packets\""),
