@@ -219,9 +219,11 @@ def test_a_row_of_figures_is_picked_and_zoomed_together(page_file: Path, browser
 def test_figures_are_drawn_when_they_are_unfolded(page_file: Path, browser: Any) -> None:
     with Opened(browser, page_file, 1400) as opened:
         page = opened.page
+        closed = page.locator("details.part:not([open]):has(.plot) > summary").first
+        if closed.count() == 0:
+            pytest.skip("no figure of this study is folded")
         drawn = page.locator(".plot.drawn").count()
         assert drawn < page.locator(".plot").count()
-        closed = page.locator("details.part:not([open]):has(.plot) > summary").first
         plot = closed.locator("xpath=..").locator(".plot").first.element_handle()
         closed.press("Enter")
         # Tables may stand before it, and a figure is drawn when it comes near the screen.
