@@ -6,6 +6,7 @@ study is looked at.
 
 from __future__ import annotations
 
+import csv
 import itertools
 import os
 import re
@@ -66,6 +67,59 @@ def page_file(
     ):
         subprocess.run([command, *arguments], check=True, capture_output=True)
     return out / "report.html"
+
+
+SLIDER_STUDY = """
+[study]
+answer = { figure = "delay" }
+[run]
+duration = "4s"
+warmup = "1s"
+replications = 2
+[topology]
+rtt = "20ms"
+[[flows]]
+kind = "reno"
+count = 2
+[[experiment]]
+name = "rates"
+[[experiment.factor]]
+name = "rate"
+title = "Rate"
+unit = "Mbps"
+path = "topology.rate"
+values = ["1Mbps", "5Mbps", "50Mbps"]
+[[experiment.factor]]
+name = "queue"
+title = "Queue"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+[[figure]]
+id = "delay"
+kind = "bars"
+x = "queue"
+series = "queue"
+y = "sojourn_s_mean"
+slider = "rate"
+[[figure]]
+id = "share"
+kind = "cdf"
+slider = "rate"
+"""
+
+
+@pytest.fixture(scope="module")
+def slider_file(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Path:
+    import sojourn_binary
+
+    assert browser
+    folder = tmp_path_factory.mktemp("slider")
+    (folder / "study.toml").write_text(SLIDER_STUDY)
+    command = str(sojourn_binary.find())
+    for arguments in (["study", "study.toml", "--out", "results"], ["report", "results"]):
+        subprocess.run([command, *arguments], check=True, capture_output=True, cwd=folder)
+    return folder / "results" / "report.html"
 
 
 class Opened:
@@ -297,3 +351,66 @@ def test_figures_over_time_share_a_cursor_from_the_keyboard(page_file: Path, bro
         assert max(page.evaluate(svg)) < 300_000
         page.keyboard.press("Escape")
         assert not any(page.locator(".readout").all_text_contents())
+
+
+# What a reader sees of a figure: its bars or curves, and the numbers of its axes.
+DRAWN = "id => [...document.querySelectorAll(`#figure-${id} .plot .mark-rect path, #figure-${id} .plot .mark-line path`)].map((path) => path.getAttribute('d')).join()"
+AXES = "id => [...document.querySelectorAll(`#figure-${id} .plot .role-axis-label text`)].map((text) => text.textContent).join()"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_slider_changes_the_values_and_keeps_the_axes(
+    slider_file: Path, browser: Any, width: int, scheme: str
+) -> None:
+    with Opened(browser, slider_file, width, scheme) as opened:
+        opened.unfold()
+        assert opened.overflow() <= 0
+        page = opened.page
+        for name in ("delay", "share"):
+            slider = page.locator(f"#figure-{name} .slider")
+            handle = slider.locator("input[type=range]")
+            assert slider.inner_text().split() == ["Rate:", "5", "Mbps"]
+            axes, seen = page.evaluate(AXES, name), []
+            handle.focus()
+            # The keyboard, from the middle to both ends, and then the pointer.
+            for key, level in (("ArrowRight", "50"), ("Home", "1"), ("ArrowRight", "5")):
+                page.keyboard.press(key)
+                assert slider.locator("output").inner_text() == f"{level} Mbps"
+                assert handle.get_attribute("aria-valuetext") == f"{level} Mbps"
+                seen.append(page.evaluate(DRAWN, name))
+                assert page.evaluate(AXES, name) == axes
+            assert len(set(seen)) == 3
+            box = handle.bounding_box()
+            assert box is not None
+            handle.click(position={"x": box["width"] - 4, "y": box["height"] / 2})
+            assert slider.locator("output").inner_text() == "50 Mbps"
+            assert page.evaluate(DRAWN, name) == seen[0]
+        assert opened.said == []
+
+
+def test_the_buttons_save_the_level_of_the_slider_and_paper_has_the_middle(
+    slider_file: Path, browser: Any
+) -> None:
+    with Opened(browser, slider_file, 1400) as opened:
+        page = opened.page
+        figure = page.locator("#figure-delay")
+        figure.locator(".slider input").focus()
+        page.keyboard.press("End")
+        saved = {}
+        for name in ("SVG", "CSV"):
+            with page.expect_download() as download:
+                figure.get_by_role("button", name=name).click()
+            saved[name] = Path(download.value.path()).read_text()
+        assert "Rate: 50 Mbps" in saved["SVG"]
+        rows = csv.DictReader(saved["CSV"].splitlines())
+        assert {row["slider"] for row in rows} == {"1", "5", "50"}
+        remark = figure.locator(".printed")
+        assert not remark.is_visible()
+        page.emulate_media(media="print")
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert (
+            remark.inner_text() == "Shown: rate 5 Mbps; the page has a slider over 1, 5, 50 Mbps."
+        )
+        assert not figure.locator(".slider").is_visible()
+        assert "Rate: 5 Mbps" in figure.locator(".paper").text_content()

@@ -14,6 +14,7 @@ mod multiples;
 mod plan;
 mod rows;
 mod size;
+mod slider;
 mod visible;
 
 use serde_json::{Map, Value, json};
@@ -45,14 +46,24 @@ macro_rules! register {
 for_each_kind!(register);
 
 pub(crate) use idle::says_nothing;
+pub(crate) use slider::Levels;
 
 /// The figure by itself as a Vega-Lite specification with its data inline.
 pub fn vega_lite(figure: &Figure, theme: Theme) -> Value {
     vega_lite_with(figure, &Palette::of_figure(figure), theme)
 }
 
-/// The figure as a part of a report: series keep the colours that `palette` gives them.
+/// The figure as a part of a report: series keep the colours that `palette` gives them. Of a figure with a slider, the middle level.
 pub fn vega_lite_with(figure: &Figure, palette: &Palette, theme: Theme) -> Value {
+    let mut spec = of_all_levels(figure, palette, theme);
+    if let Some(levels) = Levels::of(figure) {
+        levels.keep_middle(&mut spec, theme);
+    }
+    spec
+}
+
+/// The figure with the rows of all levels of its slider, among which a page chooses.
+pub(crate) fn of_all_levels(figure: &Figure, palette: &Palette, theme: Theme) -> Value {
     let given = figure;
     let figure = &*multiples::multiplied(given);
     // Panels that became colours have none in the palette of a report.

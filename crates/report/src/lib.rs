@@ -54,6 +54,7 @@
 //!
 //! Figure          {id, title, caption?: Markdown, kind, x: Axis, y: Axis,
 //!                  series?: {field, title?, order?: [label]}, facet?: {field, title?},
+//!                  slider?: {field, title, unit?, order?: [label]},
 //!                  rows: [{field: text | number | null, ..., published?: bool, cut?: "low" | "high" | "both"}],
 //!                  y_low?: field, y_high?: field, outlines?: [[row]], reference?: [{label, y}], thinned?: text}
 //! kind            "bars" | "points" | "lines" | "range" | "boxes" | "cdf" | "time" | "scatter"
@@ -75,6 +76,7 @@
 //! - `y_low` and `y_high` come together. They are the whiskers of `bars`, `points` and `scatter`, the band of `lines`,
 //!   `cdf` and `time`, and the ends of the bars of `range`, whose `y` may be null. `boxes` has boxes from `q1` to `q3` between them.
 //! - `outlines` are closed curves of a `scatter`: each row is a point of the curve, with the fields that rows of the figure have.
+//! - Of a figure with a `slider`, the page shows one level at a time, a picture and paper the middle one; all have the same scales.
 //! - `cdf` draws steps that hold their value to the next point; `y` runs from 0 to 1.
 //! - Category labels may be numbers; `2`, `2.0` and `"2"` are the same label.
 //! - A logarithmic axis leaves out values at or below zero, and bars of `range` that begin
@@ -122,7 +124,7 @@ pub use render::{Rendered, render};
 pub use sheets::{Sheet, SheetCell, sheets};
 pub use summary::{
     ANSWER_FIGURES, Algorithm, Align, Answer, Axis, Block, Cell, Column, Estimate, Facet, Figure,
-    Heading, Note, Param, Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity,
+    Heading, Note, Param, Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Slider,
     Summary, Table, Text,
 };
 pub use table::{MINUS, csv_table, markdown_table, text_table, text_table_within};

@@ -267,6 +267,7 @@ fn check_figure(figure: &Figure, key: &str) -> Result<(), Misfit> {
         Some(("y.field", &figure.y.field)),
         figure.series.as_ref().map(|s| ("series.field", &s.field)),
         figure.facet.as_ref().map(|f| ("facet.field", &f.field)),
+        figure.slider.as_ref().map(|s| ("slider.field", &s.field)),
         figure.y_low.as_ref().map(|field| ("y_low", field)),
         figure.y_high.as_ref().map(|field| ("y_high", field)),
     ];
@@ -326,6 +327,7 @@ fn check_rows(figure: &Figure, rows: &[BTreeMap<String, Value>], key: &str) -> R
         category.then_some(&figure.x.field),
         figure.series.as_ref().map(|s| &s.field),
         figure.facet.as_ref().map(|f| &f.field),
+        figure.slider.as_ref().map(|s| &s.field),
     ];
     let numbers = [
         (!category).then_some(&figure.x.field),

@@ -367,6 +367,9 @@ pub struct Figure {
     /// What distinguishes the panels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facet: Option<Facet>,
+    /// What the reader chooses one level of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slider: Option<Slider>,
     /// The data. A row with `"published": true` is drawn hollow.
     pub rows: Vec<BTreeMap<String, Value>>,
     /// Field with the lower end of the interval, band or floating bar.
@@ -466,6 +469,26 @@ pub struct Facet {
     /// Title over the panels.
     #[serde(default)]
     pub title: String,
+}
+
+/// A factor whose levels a page shows one at a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slider {
+    /// Field of the rows.
+    pub field: String,
+    /// Title, plain text.
+    pub title: String,
+    /// Unit, shown after a level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Order of the levels; those not listed follow in order of appearance.
+    #[serde(
+        default,
+        deserialize_with = "labels",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub order: Vec<String>,
 }
 
 /// A horizontal line to compare with.

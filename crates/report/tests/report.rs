@@ -468,7 +468,7 @@ fn errors_name_the_key_what_was_found_what_is_allowed_and_the_remedy() {
         (
             message(|s| s["blocks"][2]["tilte"] = json!("x")),
             "blocks[2].tilte: unknown field `tilte`, expected one of `id`, `title`, `caption`, `kind`, `x`, `y`, `series`, \
-             `facet`, `rows`, `y_low`, `y_high`, `outlines`, `reference`, `thinned`, `steps`, `folded`\n  help: did you mean `title`?",
+             `facet`, `slider`, `rows`, `y_low`, `y_high`, `outlines`, `reference`, `thinned`, `steps`, `folded`\n  help: did you mean `title`?",
         ),
         (
             message(|s| {

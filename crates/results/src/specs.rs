@@ -159,6 +159,9 @@ pub struct FigureSpec {
     pub series: Option<String>,
     /// The factor with a panel for each level.
     pub facet: Option<String>,
+    /// The factor whose levels a page shows one at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slider: Option<String>,
     /// What metrics are of that do not say so themselves.
     pub of: Option<String>,
     /// Levels to which it is narrowed.

@@ -54,7 +54,9 @@ pub(crate) fn completed(
     };
     request.factor("series", &request.spec.series)?;
     request.factor("facet", &request.spec.facet)?;
+    request.factor("slider", &request.spec.slider)?;
     request.colour_compared();
+    request.slider()?;
     (form.check)(&mut request)?;
     if request.spec.y_scale == AxisScale::Category {
         return Err(table

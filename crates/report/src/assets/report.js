@@ -37,9 +37,14 @@
     return read.get(plot);
   }
 
-  function specOf(figure, name, width, height, row) {
+  // A figure with a slider shows the rows of one level. Its scales are those of all levels.
+  function rowsOf({ rows, slider }, at = slider?.at) {
+    return slider ? rows.filter((row) => row[slider.field] === slider.labels[at]) : rows;
+  }
+
+  function specOf(figure, name, width, height, row, at) {
     const spec = structuredClone(figure[name]);
-    spec.data = { values: structuredClone(figure.rows) };
+    spec.data = { name: 'rows', values: structuredClone(rowsOf(figure, at)) };
     if (row) joinRow(spec, row);
     if (width) {
       if (spec.facet) fitPanels(spec, width);
@@ -200,6 +205,7 @@
     if (!width || (last && last.width === width && last.name === name)) return;
     const turn = { width, name };
     const figure = figureOf(plot);
+    const at = figure.slider?.at;
     const height = heightOf(plot);
     const row = rowOf(plot);
     drawn.set(plot, turn);
@@ -212,6 +218,7 @@
       });
       if (last?.view) last.view.finalize();
       turn.view = result.view;
+      if (figure.slider?.at !== at) showLevel(plot);
       plot.classList.add('drawn');
       if (row?.legend) joinPicks(plot, row);
       if (figure.cursor) {
@@ -223,6 +230,27 @@
     }
   }
 
+  // Only the data change with the level: what the reader zoomed or picked stays.
+  function showLevel(plot) {
+    const figure = figureOf(plot);
+    drawn.get(plot)?.view?.data('rows', structuredClone(rowsOf(figure))).run();
+    if (!figure.cursor) return;
+    linesOf.delete(plot);
+    showCursor(plot);
+  }
+
+  for (const input of document.querySelectorAll('.slider input')) {
+    const plot = input.closest('figure').querySelector('.plot');
+    input.parentElement.hidden = false;
+    input.addEventListener('input', () => {
+      const { slider } = figureOf(plot);
+      slider.at = input.valueAsNumber;
+      input.setAttribute('aria-valuetext', slider.shown[slider.at]);
+      input.parentElement.querySelector('output').textContent = slider.shown[slider.at];
+      showLevel(plot);
+    });
+  }
+
   // Figures over time have one cursor: the values of all of them at a time are read together. Distributions have one each.
 
   const cursors = new Map();
@@ -231,9 +259,10 @@
   // The values of each line, by panel and series, in the order of time.
   function linesIn(plot) {
     if (!linesOf.has(plot)) {
-      const { rows, cursor } = figureOf(plot);
+      const figure = figureOf(plot);
+      const { cursor } = figure;
       const lines = new Map();
-      for (const row of rows) {
+      for (const row of rowsOf(figure)) {
         const name = [...new Set([row[cursor.facet], row[cursor.series]])].filter(Boolean).join(', ');
         if (!lines.has(name)) lines.set(name, []);
         lines.get(name).push([row[cursor.x], row[cursor.y]]);
@@ -392,8 +421,12 @@
     for (const plot of [...drawn.keys()]) await draw(plot);
   }
 
-  function lightView(figure, options) {
-    return new vega.View(vega.parse(compiled(specOf(figure, 'light'))), options);
+  // A picture by itself says which level it shows.
+  function lightView(figure, options, at = figure.slider?.at) {
+    const spec = specOf(figure, 'light', 0, 0, null, at);
+    const { slider } = figure;
+    if (slider) spec.title = { text: `${slider.title}: ${slider.shown[at]}`, anchor: 'start', fontSize: 12.5, fontWeight: 'normal' };
+    return new vega.View(vega.parse(compiled(spec)), options);
   }
 
   function save(name, address) {
@@ -471,7 +504,8 @@
       const paper = document.createElement('div');
       paper.className = 'paper';
       plot.after(paper);
-      lightView(figureOf(plot), { renderer: 'svg' }).initialize(paper).run();
+      const figure = figureOf(plot);
+      lightView(figure, { renderer: 'svg' }, figure.slider?.middle).initialize(paper).run();
     }
   });
   window.addEventListener('afterprint', () => {

@@ -46,6 +46,9 @@ impl Plan<'_> {
             // Marks at the ends are as large as those between.
             scale["padding"] = json!(10);
         }
+        if let Some((low, high)) = self.fixed.and_then(|fixed| fixed.x) {
+            scale["domain"] = json!([low, high]);
+        }
         let ticks = self
             .facet
             .as_ref()
@@ -101,6 +104,8 @@ impl Plan<'_> {
         };
         if self.form.share && axis.scale != Scale::Log {
             scale = json!({ "domain": [0, 1], "nice": false });
+        } else if let Some((low, high)) = self.fixed.and_then(|fixed| fixed.y) {
+            scale["domain"] = json!([low, high]);
         }
         let ticks = self.facet.as_ref().map_or(6, |_| 4);
         let mut numbers = number_axis(

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::extent::{Extent, HIGH, LOW};
 use super::multiples::MOST;
 use super::rows::{PUBLISHED, REPRODUCED, Row, drawable, flagged, mark_fields, source_of, span};
+use super::slider::Fixed;
 use super::visible::visible;
 use crate::palette::{Look, Palette, Theme, ordered, series_labels};
 use crate::summary::{Figure, Scale, label_of};
@@ -222,6 +223,8 @@ pub(crate) struct Plan<'a> {
     pub(super) slots: Vec<String>,
     pub(super) facet: Option<Panels>,
     pub(super) zero: bool,
+    /// The ends of axes of numbers, where they must not follow what is shown.
+    pub(super) fixed: Option<Fixed>,
     /// How far intervals are drawn, if any is cut.
     extent: Option<Extent>,
 }
@@ -275,9 +278,13 @@ impl<'a> Plan<'a> {
             slots: Vec::new(),
             facet: Panels::of(figure, form),
             zero: starts_at_zero(figure, form),
+            fixed: None,
             extent: cut(figure, form),
         };
         plan.slots = plan.find_slots();
+        if figure.slider.is_some() {
+            plan.fixed = Fixed::of(figure, &plan.rows(), plan.ends(), plan.zero);
+        }
         plan
     }
 
@@ -401,6 +408,9 @@ impl<'a> Plan<'a> {
         }
         if let Some(facet) = &figure.facet {
             copy(&facet.field, true);
+        }
+        if let Some(slider) = &figure.slider {
+            copy(&slider.field, true);
         }
         if self.published {
             out.insert(SOURCE.into(), json!(source_of(figure, row)));

@@ -15,7 +15,13 @@ pub(super) fn visible<'a>(figure: &Figure, rows: Vec<&'a Row>) -> Vec<&'a Row> {
         let series = figure.series.as_ref().map(|series| &series.field);
         let panel = figure.facet.as_ref().map(|panel| &panel.field);
         let label = |field: Option<&String>| row.get(field?).and_then(label_of);
-        (label(series), label(panel), row.contains_key("published"))
+        let level = figure.slider.as_ref().map(|slider| &slider.field);
+        (
+            label(series),
+            label(panel),
+            label(level),
+            row.contains_key("published"),
+        )
     };
     let mut lines: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (place, row) in rows.iter().enumerate() {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::out::{Out, sentence};
 use crate::figure::{
-    has_cursor, has_hollow, hollow_in_words, intervals_beyond, rows_not_shown, vega_lite_with,
-    zooms,
+    Levels, has_cursor, has_hollow, hollow_in_words, intervals_beyond, of_all_levels,
+    rows_not_shown, zooms,
 };
 use crate::kind::Kind;
 use crate::markdown::{escape, phrase};
@@ -25,6 +25,7 @@ pub(super) fn push(out: &mut Out, figure: &Figure, palette: &Palette, opens_page
     if figure.rows.is_empty() {
         out.push("<p class=\"empty\">No data to draw.</p>");
     } else {
+        out.push(&slider(figure));
         out.push(&format!(
             "<div class=\"plot\" role=\"img\" aria-label=\"{}\"><noscript><p class=\"empty\">The figures of this page need \
              JavaScript. The folder <code>figures</code> has them as Vega-Lite; <code>sojourn report DIR --images svg</code> draws them as pictures.</p></noscript></div>",
@@ -45,6 +46,10 @@ pub(super) fn push(out: &mut Out, figure: &Figure, palette: &Palette, opens_page
     if !remarks.is_empty() {
         let _ = write!(caption, "<p class=\"remark\">{}</p>", remarks.join(" "));
     }
+    if let Some(levels) = Levels::of(figure) {
+        let text = escape(&levels.in_words());
+        let _ = write!(caption, "<p class=\"remark printed\">{text}</p>");
+    }
     if zooms(figure) && !figure.rows.is_empty() {
         let cursor = match has_cursor(figure) {
             true => "Point at the figure to read the values, or press the arrow keys. ",
@@ -56,6 +61,25 @@ pub(super) fn push(out: &mut Out, figure: &Figure, palette: &Palette, opens_page
         );
     }
     out.push(&format!("<figcaption>{caption}</figcaption></figure>"));
+}
+
+/// The slider of a figure that has one; a script shows it.
+fn slider(figure: &Figure) -> String {
+    let Some(levels) = Levels::of(figure) else {
+        return String::new();
+    };
+    let id = format!("slider-{}", figure.id);
+    let at = escape(&levels.shown[levels.middle]);
+    let widest = levels.shown.iter().map(|level| level.chars().count()).max();
+    format!(
+        "<p class=\"slider\" hidden><label for=\"{id}\">{}:</label> \
+         <output for=\"{id}\" aria-live=\"off\" style=\"min-width: {}ch\">{at}</output> \
+         <input type=\"range\" id=\"{id}\" min=\"0\" max=\"{}\" step=\"1\" value=\"{}\" aria-valuetext=\"{at}\" autocomplete=\"off\"></p>",
+        escape(&levels.title),
+        widest.unwrap_or(0),
+        levels.labels.len().saturating_sub(1),
+        levels.middle
+    )
 }
 
 /// Figures that are there for who looks for them.
@@ -111,8 +135,8 @@ fn script_safe(value: &Value) -> String {
 
 /// A figure for the page: the data once, the specification for both themes without it.
 fn embedded(figure: &Figure, palette: &Palette) -> Value {
-    let mut light = vega_lite_with(figure, palette, Theme::Light);
-    let mut dark = vega_lite_with(figure, palette, Theme::Dark);
+    let mut light = of_all_levels(figure, palette, Theme::Light);
+    let mut dark = of_all_levels(figure, palette, Theme::Dark);
     let rows = light["data"]["values"].take();
     for spec in [&mut light, &mut dark] {
         if let Some(spec) = spec.as_object_mut() {
@@ -122,6 +146,12 @@ fn embedded(figure: &Figure, palette: &Palette) -> Value {
         }
     }
     let mut whole = json!({ "id": figure.id, "rows": rows, "light": light, "dark": dark });
+    if let Some(levels) = Levels::of(figure) {
+        whole["slider"] = json!({
+            "field": levels.field, "title": levels.title, "labels": levels.labels, "shown": levels.shown,
+            "middle": levels.middle, "at": levels.middle
+        });
+    }
     if has_cursor(figure) {
         let facet = figure.facet.as_ref().map(|facet| &facet.field);
         let series = figure.series.as_ref().map(|series| &series.field);
@@ -145,5 +175,41 @@ mod tests {
         assert!(!text.contains('<'));
         let back: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(back["label"], "</script><!--<script>alert(1)");
+    }
+
+    #[test]
+    fn a_page_has_a_slider_over_all_levels_and_tells_paper_which_one_it_shows() {
+        let figure: Figure = serde_json::from_value(json!({
+            "id": "f", "title": "F", "kind": "points",
+            "x": {"field": "x", "title": "X"}, "y": {"field": "y", "title": "Y"},
+            "slider": {"field": "queue", "title": "A & B"},
+            "rows": [{"x": 1, "y": 1, "queue": "a<b"}, {"x": 1, "y": 2, "queue": "c"}, {"x": 1, "y": 3, "queue": "d"}]
+        }))
+        .unwrap();
+        let palette = Palette::of_figure(&figure);
+        let whole = embedded(&figure, &palette);
+        assert_eq!(whole["rows"].as_array().unwrap().len(), 3);
+        assert_eq!(whole["slider"]["labels"], json!(["a<b", "c", "d"]));
+        assert_eq!(
+            (&whole["slider"]["at"], &whole["slider"]["middle"]),
+            (&json!(1), &json!(1))
+        );
+        let mut out = Out::default();
+        push(&mut out, &figure, &palette, false);
+        for part in [
+            "<label for=\"slider-f\">A &amp; B:</label>",
+            "min=\"0\" max=\"2\" step=\"1\" value=\"1\" aria-valuetext=\"c\"",
+            "<p class=\"remark printed\">Shown: A &amp; B c; the page has a slider over a&lt;b, c, d.</p>",
+        ] {
+            assert!(out.main.contains(part), "{part}: {}", out.main);
+        }
+        let plain = Figure {
+            slider: None,
+            ..figure
+        };
+        assert_eq!(
+            (slider(&plain), embedded(&plain, &palette).get("slider")),
+            (String::new(), None)
+        );
     }
 }

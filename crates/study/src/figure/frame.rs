@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sojourn_report::{Axis, Facet, Figure, Kind, Scale, Series};
+use sojourn_report::{Axis, Facet, Figure, Kind, Scale, Series, Slider};
 use sojourn_results::manifest::{FactorInfo, PointInfo};
 use sojourn_results::metrics::Unit;
 use sojourn_results::specs::{AxisScale, FigureSpec};
@@ -14,6 +14,7 @@ pub(super) type Row = BTreeMap<String, Value>;
 
 pub(super) const SERIES: &str = "series";
 pub(super) const FACET: &str = "facet";
+pub(super) const SLIDER: &str = "slider";
 
 /// The points of an experiment to which a figure is narrowed.
 pub(super) fn points<'a>(wanted: &Wanted<'a>, spec: &FigureSpec) -> Vec<&'a PointInfo> {
@@ -49,6 +50,7 @@ pub(super) fn frame(
 ) -> Figure {
     let series = factor(wanted, spec.series.as_ref());
     let facet = factor(wanted, spec.facet.as_ref());
+    let slider = factor(wanted, spec.slider.as_ref());
     Figure {
         id: spec.id.clone(),
         title: spec.title.clone(),
@@ -66,6 +68,12 @@ pub(super) fn frame(
             field: FACET.to_owned(),
             title: factor.title.clone(),
         }),
+        slider: slider.map(|factor| Slider {
+            field: SLIDER.to_owned(),
+            title: factor.title.clone(),
+            unit: factor.unit.clone(),
+            order: factor.labels.clone(),
+        }),
         rows: Vec::new(),
         y_low: None,
         y_high: None,
@@ -77,11 +85,14 @@ pub(super) fn frame(
     }
 }
 
-/// A row with the levels of a point that tell series and panels apart.
+/// A row with the levels of a point that tell series, panels and places of the slider apart.
 pub(super) fn row_of(wanted: &Wanted<'_>, spec: &FigureSpec, point: &PointInfo) -> Row {
     let mut row = Row::new();
     if let Some(label) = label(point, factor(wanted, spec.series.as_ref())) {
         row.insert(SERIES.to_owned(), label.into());
+    }
+    if let Some(label) = label(point, factor(wanted, spec.slider.as_ref())) {
+        row.insert(SLIDER.to_owned(), label.into());
     }
     let facet = factor(wanted, spec.facet.as_ref());
     if let Some(label) = label(point, facet) {

@@ -1,7 +1,7 @@
 //! What a study asks of a figure, while it is checked.
 
 use sojourn_results::asked::{Asked, Names};
-use sojourn_results::manifest::ExperimentInfo;
+use sojourn_results::manifest::{ExperimentInfo, FactorInfo};
 use sojourn_results::specs::{AxisScale, FigureSpec};
 use sojourn_scenario::document::TableRef;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
@@ -149,7 +149,7 @@ impl Request<'_> {
 
     /// Fails where the levels of a factor would be one line, or one bar.
     pub(super) fn of_one_point(&self) -> Result<()> {
-        self.all_taken(&self.taken(), "series nor facet")
+        self.all_taken(&self.taken(), "series, facet nor slider")
     }
 
     /// Puts a factor on the x axis where the study does not say which, and fails where the levels of another would be one mark.
@@ -162,7 +162,7 @@ impl Request<'_> {
             self.spec.x = free.or_else(|| self.spec.series.clone());
         }
         taken.extend(self.spec.x.clone());
-        self.all_taken(&taken, "x, series nor facet")?;
+        self.all_taken(&taken, "x, series, facet nor slider")?;
         self.numeric_labels()
     }
 
@@ -174,14 +174,60 @@ impl Request<'_> {
             && let Some(compared) = factors.find(|factor| factor.compare)
             && spec.x.as_ref() != Some(&compared.name)
             && spec.facet.as_ref() != Some(&compared.name)
+            && spec.slider.as_ref() != Some(&compared.name)
             && !spec.only.contains_key(&compared.name)
         {
             spec.series = Some(compared.name.clone());
         }
     }
 
+    /// Fails where a slider would show what stands in the figure already, or would have one place only.
+    pub(super) fn slider(&self) -> Result<()> {
+        let spec = &self.spec;
+        let Some(name) = &spec.slider else {
+            return Ok(());
+        };
+        let places = [
+            ("x", &spec.x),
+            ("series", &spec.series),
+            ("facet", &spec.facet),
+        ];
+        let taken = places
+            .iter()
+            .find(|(_, factor)| factor.as_ref() == Some(name));
+        let mut factors = self.experiment.factors.iter();
+        let levels = factors
+            .find(|factor| factor.name == *name)
+            .map_or(0, |factor| factor.labels.len());
+        let problem = match taken {
+            Some((place, _)) => format!("the factor {name:?} is already {place} of this figure"),
+            None if spec.only.contains_key(name) => {
+                format!("where leaves the factor {name:?} one level, and a slider needs two")
+            }
+            None if levels < 2 => {
+                format!("the factor {name:?} has one level, and a slider needs two")
+            }
+            None => return Ok(()),
+        };
+        let has_place = |factor: &&FactorInfo| {
+            let used = places
+                .iter()
+                .any(|(_, used)| used.as_ref() == Some(&factor.name));
+            factor.labels.len() > 1 && !used && !spec.only.contains_key(&factor.name)
+        };
+        let mut others = self.experiment.factors.iter().filter(has_place);
+        let remedy = match others.next() {
+            Some(other) => format!("write slider = {:?}, or leave it out", other.name),
+            None => "leave slider out".to_owned(),
+        };
+        Err(self
+            .table
+            .error_on("slider", LabErrorKind::Contradiction, problem)
+            .remedy(remedy))
+    }
+
     fn taken(&self) -> Vec<String> {
-        [&self.spec.series, &self.spec.facet]
+        [&self.spec.series, &self.spec.facet, &self.spec.slider]
             .into_iter()
             .filter_map(Clone::clone)
             .collect()

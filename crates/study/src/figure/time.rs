@@ -11,7 +11,7 @@ use sojourn_results::specs::FigureSpec;
 use sojourn_scenario::error::Result;
 
 use super::form::Form;
-use super::frame::{FACET, Row, SERIES, axis, frame, numbers, points, row_of};
+use super::frame::{FACET, Row, SERIES, SLIDER, axis, frame, numbers, points, row_of};
 use super::quantity::{
     CAPACITY, THRESHOLD, WITH_CAPACITY, WITH_THRESHOLD, is_of, of_total, title_and_unit,
 };
@@ -74,7 +74,9 @@ pub(crate) fn draw(
     for point in points(wanted, spec) {
         lines.add_point(point, quantity, is_usual)?;
     }
-    if WITH_CAPACITY.contains(&of_total(quantity).unwrap_or(quantity)) && !lines.figure.rows.is_empty() {
+    if WITH_CAPACITY.contains(&of_total(quantity).unwrap_or(quantity))
+        && !lines.figure.rows.is_empty()
+    {
         lines.by_subject |= lines.add_capacity()?;
     }
     let mut figure = lines.figure;
@@ -163,10 +165,10 @@ impl Lines<'_> {
         any
     }
 
-    /// Adds what the bottleneck could have carried, where it was recorded; once where it is the same for all points of a panel. Says
-    /// whether there is any.
+    /// Adds what the bottleneck could have carried, where it was recorded; once where it is the same for all points of a panel at a place
+    /// of the slider. Says whether there is any.
     fn add_capacity(&mut self) -> Result<bool> {
-        let mut drawn: Vec<(Option<Value>, Vec<f64>)> = Vec::new();
+        let mut drawn: Vec<([Option<Value>; 2], Vec<f64>)> = Vec::new();
         for point in points(self.wanted, self.spec) {
             let all = self.wanted.results.series(point.point, 0)?;
             let run = self.wanted.results.of_point(point.point).next();
@@ -176,7 +178,7 @@ impl Lines<'_> {
             };
             for series in all.iter().filter(own) {
                 let first = row_of(self.wanted, self.spec, point);
-                let panel = first.get(FACET).cloned();
+                let panel = [FACET, SLIDER].map(|field| first.get(field).cloned());
                 let in_panel: Vec<_> = drawn.iter().filter(|drawn| drawn.0 == panel).collect();
                 if in_panel.iter().any(|drawn| drawn.1 == series.values) {
                     continue;

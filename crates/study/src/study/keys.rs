@@ -117,6 +117,9 @@ params! {
         series: Option<String> = "none", source "the factor under comparison";
         /// The factor with one panel per level.
         facet: Option<String> = "none", source "Sojourn's choice";
+        /// The factor with a slider over its levels: the page of a report shows one level at a time, on the scales of
+        /// all. Pictures and paper show the middle level.
+        slider: Option<String> = "none", source "Sojourn's choice";
         /// Subject of the metrics, as in tables.
         of: Option<String> = "none", source "bottleneck for metrics of queues, forward for metrics of flows";
         /// Draw published values, too.

@@ -126,6 +126,7 @@ impl Study {
             y_high: params.y_high,
             series: params.series,
             facet: params.facet,
+            slider: params.slider,
             of: params.of,
             only,
             published: params.published,

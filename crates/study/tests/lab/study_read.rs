@@ -296,11 +296,55 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
             )),
             at(
                 before.lines().count(),
-                "figure[0]: the factor \"rate\" is neither series nor facet; use it, or choose a level: where = { rate = \"...\" }"
+                "figure[0]: the factor \"rate\" is neither series, facet nor slider; use it, or choose a level: where = { rate = \"...\" }"
             ),
             "{kind}"
         );
     }
+    for (keys, offset, text) in [
+        (
+            "slider = \"rat\"",
+            2,
+            "there is no factor \"rat\", did you mean \"rate\"? (there are: rate, queue)",
+        ),
+        (
+            "x = \"queue\"\nslider = \"queue\"",
+            3,
+            "the factor \"queue\" is already x of this figure; write slider = \"rate\", or leave it out",
+        ),
+        (
+            "series = \"rate\"\nfacet = \"queue\"\nslider = \"queue\"",
+            4,
+            "the factor \"queue\" is already facet of this figure; leave slider out",
+        ),
+        (
+            "series = \"rate\"\nslider = \"rate\"",
+            3,
+            "the factor \"rate\" is already series of this figure; write slider = \"queue\", or leave it out",
+        ),
+        (
+            "slider = \"rate\"\nwhere = { rate = \"2\" }",
+            2,
+            "where leaves the factor \"rate\" one level, and a slider needs two; leave slider out",
+        ),
+    ] {
+        assert_eq!(
+            with(&format!("[[figure]]\nid = \"f\"\n{keys}")),
+            at(offset, &format!("figure[0].slider: {text}")),
+            "{keys}"
+        );
+    }
+    let one = "[[experiment]]\nname = \"one\"\nextends = \"grid\"\n[[experiment.factor]]\nname = \"rate\"\npath = \"topology.rate\"\n\
+               values = [\"2Mbps\"]\n";
+    assert_eq!(
+        with(&format!(
+            "{one}[[figure]]\nid = \"f\"\nexperiment = \"one\"\nslider = \"rate\""
+        )),
+        at(
+            10,
+            "figure[0].slider: the factor \"rate\" has one level, and a slider needs two; leave slider out"
+        )
+    );
     assert_eq!(
         with("[[figure]]\nid = \"f\"\nexperiment = \"equal\"\nx = \"rate\"\nx_scale = \"log\""),
         at(

@@ -294,6 +294,7 @@ fn figure(id: &str, title: &str, kind: Kind, x: Axis, y: Axis, subject: &str) ->
             dashed: BTreeMap::new(),
         }),
         facet: None,
+        slider: None,
         rows: Vec::new(),
         y_low: None,
         y_high: None,
