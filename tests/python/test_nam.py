@@ -214,19 +214,6 @@ def test_nam_draws_the_network_of_the_file(place: Path, name: str, display: dict
         assert complaint not in said, said
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    found = os.environ.get("SOJOURN_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if found is None:
-        pytest.skip("no Chromium on PATH; set SOJOURN_CHROMIUM, or run: apt-get install chromium")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture(scope="module", params=["dumbbell", "graph"])
 def page_file(request: pytest.FixtureRequest, place: Path, command: Path, browser: Any) -> Path:
     assert browser

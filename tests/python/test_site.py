@@ -9,7 +9,6 @@ import functools
 import http.server
 import importlib.util
 import os
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,22 +154,6 @@ def address(site: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Chromium of the system, without a window."""
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed; `make site-test` installs it"
-    )
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no chromium; `apt-get install chromium` installs it")
-    with playwright.sync_playwright() as tools:
-        # A container runs as root, where Chromium's sandbox does not start.
-        browser = tools.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def results_of(page: Any, base: str, words: str) -> list[str]:

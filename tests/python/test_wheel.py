@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 TIMEOUT_S = 300
+# Where an environment has its programs.
+SCRIPTS = "Scripts" if sys.platform == "win32" else "bin"
 RUN = "dumbbell --rate 10Mbps --rtt 40ms --queue codel --flow 2*reno --duration 5s --replications 2"
 
 
@@ -38,7 +40,7 @@ def call(environment: Path, program: str, *arguments: str) -> str:
     """What a program of the environment prints; nothing of this repository is on its path."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
-        [environment / "bin" / program, *arguments],
+        [environment / SCRIPTS / program, *arguments],
         cwd=environment,
         env={**variables, "NO_COLOR": "1", "COLUMNS": "100"},
         capture_output=True,
@@ -50,14 +52,12 @@ def call(environment: Path, program: str, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the folders of an environment differ there")
 def test_the_command_of_the_wheel_runs_in_a_clean_environment(environment: Path) -> None:
     table = call(environment, "sojourn", *RUN.split())
     assert "Utilization (%)" in table
     assert "Means over 2 replications" in table
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the folders of an environment differ there")
 def test_the_package_of_the_wheel_needs_no_other(environment: Path) -> None:
     code = "import sojourn; print(len(sojourn.list_queues()) > 30, sojourn.__file__)"
     answer, place = call(environment, "python", "-c", code).split()

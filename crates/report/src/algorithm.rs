@@ -20,6 +20,7 @@
 //! `@NAME`. An `end` is a `pass`, unless it begins with `drop`. A backslash between spaces begins a line.
 
 use crate::palette::{Ink, Theme};
+use crate::picture::{escaped, small};
 use std::fmt::Write;
 
 /// The text of each algorithm, by the name of the discipline.
@@ -639,17 +640,6 @@ fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
         }
     }
     lines
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
-fn small(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

@@ -266,14 +266,16 @@ fn brief(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-fn escaped(text: &str) -> String {
+/// Text as it stands in SVG.
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
 }
 
-fn small(count: usize) -> f64 {
+/// A count as a number.
+pub(crate) fn small(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
