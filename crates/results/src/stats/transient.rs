@@ -8,7 +8,7 @@
 //! the square of the marginal standard error of what remains: the sum of (Y(j) - mean)² over j > d, divided by (n - d)². A least value
 //! in the second half says that the series is too short to tell: it has not settled, or its end alone looks calm.
 
-use super::{mean, to_f64};
+use super::moments::{mean, to_f64};
 
 /// Values in a batch.
 pub const BATCH: usize = 5;
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_step_is_cut_where_it_ends() {
-        let mut series = noise(1, 0.0, 1000);
+        let mut series: Vec<f64> = (0u32..1000).map(|k| f64::from(k % 2)).collect();
         for value in &mut series[..100] {
             *value += 20.0;
         }
