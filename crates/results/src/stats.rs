@@ -6,6 +6,7 @@
 //! streams are compared by the interval of their differences, replication by replication (section 10.2.1, paired-t).
 
 pub mod distributions;
+pub mod interval;
 pub mod moments;
 pub mod transient;
 
