@@ -5,6 +5,7 @@
 //! so the values that go in here are one per replication, never one per packet. Two settings that ran with the same random
 //! streams are compared by the interval of their differences, replication by replication (section 10.2.1, paired-t).
 
+pub mod compare;
 pub mod distributions;
 pub mod interval;
 pub mod moments;
