@@ -9,6 +9,7 @@ pub mod compare;
 pub mod distributions;
 pub mod interval;
 pub mod moments;
+pub mod quantile;
 pub mod transient;
 
 use moments::{count, size};
