@@ -10,6 +10,7 @@ pub mod distributions;
 pub mod interval;
 pub mod moments;
 pub mod quantile;
+pub mod steady;
 pub mod transient;
 
 use moments::{count, size};
