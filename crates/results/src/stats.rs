@@ -9,6 +9,8 @@ pub mod compare;
 pub mod distributions;
 pub mod interval;
 pub mod moments;
+#[cfg(test)]
+mod oracle;
 pub mod quantile;
 pub mod steady;
 pub mod transient;

@@ -1,9 +1,9 @@
-//! Quantiles and tail probabilities of Student's and the normal distribution, to the digits of their distribution functions.
+//! Quantiles and tail probabilities of Student's distribution, and quantiles of chi-squared, to the digits of their distribution functions.
 //!
-//! The functions are those of `statrs`. Its inverse of Student's distribution is good to four digits; Newton's steps on the
-//! distribution function bring it to the last ones (checked against scipy 1.17 in this folder's tests and in `tests/oracles`).
+//! The functions are those of `statrs`. Their inverses are good to some digits; Newton's steps on the
+//! distribution function bring them to the last ones (checked against scipy 1.17 in this folder's tests and in `tests/oracles`).
 
-use statrs::distribution::{Continuous, ContinuousCDF, StudentsT};
+use statrs::distribution::{ChiSquared, Continuous, ContinuousCDF, StudentsT};
 
 /// Share of the distribution below an interval.
 pub const LOWER: f64 = 0.025;
@@ -48,6 +48,19 @@ pub fn t_beyond(t: f64, degrees_of_freedom: f64) -> f64 {
     (2.0 * t_above(t.abs(), degrees_of_freedom)).min(1.0)
 }
 
+/// The value that the share `share` of the chi-squared distribution lies below.
+///
+/// # Panics
+/// With degrees of freedom that are not above zero, or a share outside (0, 1).
+pub fn chi_squared_quantile(share: f64, degrees_of_freedom: f64) -> f64 {
+    match ChiSquared::new(degrees_of_freedom) {
+        Ok(chi) => (0..NEWTON_STEPS).fold(chi.inverse_cdf(share), |x, _| {
+            x - (chi.cdf(x) - share) / chi.pdf(x)
+        }),
+        Err(error) => panic!("chi-squared with {degrees_of_freedom} degrees of freedom: {error}"),
+    }
+}
+
 fn student(degrees_of_freedom: f64) -> StudentsT {
     match StudentsT::new(0.0, 1.0, degrees_of_freedom) {
         Ok(student) => student,
@@ -80,6 +93,22 @@ mod tests {
                 (lower / -t - 1.0).abs() < 1e-9,
                 "{share} {freedom}: {lower}"
             );
+        }
+    }
+
+    #[test]
+    fn quantiles_of_chi_squared_are_those_of_scipy() {
+        // scipy 1.17: chi2.ppf.
+        for (share, freedom, x) in [
+            (0.1, 1.0, 0.01579077409343122),
+            (0.1, 2.0, 0.21072103131565273),
+            (0.1, 4.0, 1.063623216779224),
+            (0.1, 9.0, 4.168159008146107),
+            (0.025, 29.0, 16.04707169536489),
+            (0.975, 3.0, 9.348403604496148),
+        ] {
+            let found = chi_squared_quantile(share, freedom);
+            assert!((found / x - 1.0).abs() < 1e-9, "{share} {freedom}: {found}");
         }
     }
 
