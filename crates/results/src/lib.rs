@@ -7,6 +7,7 @@
 //! flows/   p003-r07.parquet one row per flow
 //! queues/  p003-r07.parquet one row per observed queue
 //! series/  p003-r07.parquet one row per sample of a recorded time series; absent where nothing is recorded
+//! batches/ p003-r07.parquet one row per count that decides on the warm-up, batch by batch
 //! source.toml               the file that was run, as it was written, with what the command set
 //! summary.json              tables and figures, from the above
 //! timing.json               wall time, host and date; outside every comparison
@@ -21,6 +22,7 @@
 pub mod asked;
 mod checksum;
 pub mod columns;
+pub mod design;
 pub mod directory;
 pub mod hold;
 pub mod manifest;

@@ -286,13 +286,14 @@ impl<'a> Reader<'a> {
     }
 
     fn run(&self) -> Result<RunParams> {
-        let mut run: RunParams = self.params_of("run")?;
+        let run: RunParams = self.params_of("run")?;
         match self.root.table("run")? {
             Some(table) if table.has("warmup") => {
-                if run.warmup >= run.duration {
+                if run.warmup() >= run.duration {
                     let problem = format!(
                         "the warmup, {}, leaves nothing of the duration, {}, to measure",
-                        run.warmup, run.duration
+                        run.warmup(),
+                        run.duration
                     );
                     let error = table.error_on("warmup", LabErrorKind::Contradiction, problem);
                     return Err(error.remedy(
@@ -300,7 +301,7 @@ impl<'a> Reader<'a> {
                     ));
                 }
             }
-            _ => run.warmup = run.warmup.min(run.duration / 2),
+            _ => {}
         }
         Ok(run)
     }

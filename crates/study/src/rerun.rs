@@ -124,6 +124,7 @@ where
             comparison.compare(number, replication, run_files(number, &outcome))?;
             // Nothing asks for it any more.
             outcome.series.clear();
+            outcome.batches.clear();
         }
         Ok(outcome)
     };
@@ -211,6 +212,10 @@ impl Comparison<'_> {
             let Some(kind) = kind else {
                 continue;
             };
+            if kind == Kind::Batches && !left.contains(&kind) {
+                // The results are older than this table.
+                continue;
+            }
             left.retain(|other| *other != kind);
             compared += 1;
             let same = match self.by_checksum {

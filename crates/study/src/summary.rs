@@ -12,6 +12,7 @@ mod figures;
 mod limits;
 pub(crate) mod links;
 mod overlay;
+pub(crate) mod precision;
 mod receivers;
 mod rows;
 mod settings;

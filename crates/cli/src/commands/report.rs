@@ -158,7 +158,7 @@ fn animate(dir: &Path, results: &ResultSet) -> Result<(), LabError> {
         };
     };
     let warmup = match results.manifest.points.first() {
-        Some(point) => point.scenario()?.run.warmup,
+        Some(point) => point.scenario()?.run.warmup(),
         None => Span::default(),
     };
     let window = Window {

@@ -15,7 +15,7 @@ use sojourn_results::outcome::RunOutcome;
 use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
 use sojourn_scenario::document::{Document, read_text};
-use sojourn_scenario::model::Scenario;
+use sojourn_scenario::model::{Scenario, Warmup};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::{STUDY_KEYS, Study};
 use sojourn_traces::write::{TraceError, TraceFormat, run_written_unless};
@@ -41,10 +41,16 @@ pub(crate) struct RunArgs {
     /// Seed of every random stream [default: the scenario's run.seed].
     #[arg(long)]
     pub(crate) seed: Option<String>,
+    /// Simulated time at the start of a run that no metric includes, or auto [default: the scenario's run.warmup, or auto].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) warmup: Option<String>,
+    /// Add replications until each interval is at most this share of its mean, such as 2% [default: the scenario's run.precision, or none].
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) precision: Option<String>,
     /// Keep the results in this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications"], help = trace_help())]
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications", "precision"], help = trace_help())]
     pub(crate) trace: Option<Vec<String>>,
     /// Trace only this link direction, such as left-right. Repeat it for more link directions.
     #[arg(long = "trace-link", value_name = "NAME", requires = "trace")]
@@ -77,8 +83,12 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     apply_sets(&mut document, &args.sets)?;
     apply_run_options(
         &mut document,
-        args.replications.as_deref(),
-        args.seed.as_deref(),
+        &[
+            ("--replications", "run.replications", args.replications.as_deref()),
+            ("--seed", "run.seed", args.seed.as_deref()),
+            ("--warmup", "run.warmup", args.warmup.as_deref()),
+            ("--precision", "run.precision", args.precision.as_deref()),
+        ],
         &args.make,
     )?;
     let reading = Scenario::read(&document, &STUDY_KEYS)?;
@@ -99,7 +109,10 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     let compiled = resolved.and_then(|full| compile(&full, 0));
     compiled.map_err(|error| document.locate(error))?;
     if args.trace.is_some() {
+        // One run is traced, as it is.
         scenario.run.replications = 1;
+        scenario.run.warmup = Warmup::Of(scenario.run.warmup());
+        scenario.run.precision = None;
     }
     let mut study = Study::single(&scenario);
     study.limits = reading.limits;
@@ -111,6 +124,8 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
         .path(&args.scenario)
         .option("--replications", args.replications.as_deref())
         .option("--seed", args.seed.as_deref())
+        .option("--warmup", args.warmup.as_deref())
+        .option("--precision", args.precision.as_deref())
         .option(LIMIT_MEMORY, args.make.limit_memory.as_deref())
         .options("--set", &args.sets)
         .option_path("--out", args.out.as_deref())
@@ -128,19 +143,14 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// Applies the options that stand for one value of every run.
+/// Applies the options that stand for one value of every run: each option, the path that it sets, and its value if it is given.
 pub(super) fn apply_run_options(
     document: &mut Document,
-    replications: Option<&str>,
-    seed: Option<&str>,
+    options: &[(&str, &str, Option<&str>)],
     make: &MakeArgs,
 ) -> Result<(), LabError> {
-    let options = [
-        ("--replications", "run.replications", replications),
-        ("--seed", "run.seed", seed),
-        (LIMIT_MEMORY, "limits.memory", make.limit_memory.as_deref()),
-    ];
-    for (option, path, value) in options {
+    let memory = (LIMIT_MEMORY, "limits.memory", make.limit_memory.as_deref());
+    for (option, path, value) in options.iter().copied().chain([memory]) {
         if let Some(text) = value {
             document.set_argument(path, text, &format!("{option} {text}"))?;
         }
@@ -192,7 +202,7 @@ fn traced(
         return Ok(());
     }
     show::results(&results, args.make.format, None)?;
-    let (warmup, end) = (scenario.run.warmup, scenario.run.duration);
+    let (warmup, end) = (scenario.run.warmup(), scenario.run.duration);
     let analysis = match format.form().is_analysed {
         false => String::new(),
         true => {

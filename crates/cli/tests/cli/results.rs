@@ -254,11 +254,11 @@ fn a_rerun_gives_the_same_bits_or_names_the_first_file_that_differs() {
     let before = place.files("out");
     assert_eq!(
         place.ok("rerun out"),
-        "same bits: 72 of 72 tables (18 runs, as in out)\n"
+        "same bits: 90 of 90 tables (18 runs, as in out)\n"
     );
     assert_eq!(
         place.ok("rerun out --out again --threads 2"),
-        "same bits: 72 of 72 tables (18 runs, as in out)\n"
+        "same bits: 90 of 90 tables (18 runs, as in out)\n"
     );
     assert!(place.files("out") == before);
     let runs = |mut files: Vec<(String, Vec<u8>)>| {
@@ -305,7 +305,7 @@ fn a_limit_in_bdp_or_time_is_told_in_bytes_and_packets_and_reruns_to_the_same_bi
     }
     assert_eq!(
         place.ok("rerun out --out again"),
-        "same bits: 9 of 9 tables (3 runs, as in out)\n"
+        "same bits: 12 of 12 tables (3 runs, as in out)\n"
     );
     assert!(place.ok("report again").contains("again"));
     let again =

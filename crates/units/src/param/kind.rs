@@ -8,6 +8,8 @@ use crate::text;
 pub enum Kind {
     /// A length of time or a moment.
     Duration,
+    /// A length of time, or `auto`.
+    DurationOrAuto,
     /// Bits per second.
     Rate,
     /// Bytes.
@@ -41,6 +43,9 @@ impl Kind {
     pub fn unit_text(&self) -> String {
         match self {
             Kind::Duration => format!("duration, such as {}", text::DURATION.example),
+            Kind::DurationOrAuto => {
+                format!("duration, such as {}; or auto", text::DURATION.example)
+            }
             Kind::Rate => format!("rate, such as {}", text::RATE.example),
             Kind::Size => format!("size, such as {}", text::SIZE.example),
             Kind::Packets => format!("number of packets, such as {}", text::PACKETS.example),
@@ -84,6 +89,7 @@ impl Kind {
     pub fn pattern(&self) -> Option<String> {
         match self {
             Kind::Duration => Some(text::DURATION.pattern()),
+            Kind::DurationOrAuto => Some(format!("^auto$|{}", text::DURATION.pattern())),
             Kind::Rate => Some(text::RATE.pattern()),
             Kind::Size => Some(text::SIZE.pattern()),
             Kind::Packets => Some(text::PACKETS.pattern()),
