@@ -16,6 +16,7 @@
 //! count = 4
 //! ```
 
+mod declared;
 mod effects;
 mod flows;
 mod groups;
@@ -39,6 +40,7 @@ use crate::model::{
     Scenario, SeriesParams, WireParams,
 };
 
+pub use declared::{Declared, FlowDeclaration};
 pub(crate) use kinds::resolve_flow;
 pub use kinds::{FlowKindInfo, FlowPart, flow_kinds, known_flow_kind};
 pub use queues::{dialect_notes, resolve_queue, with_buffer};
