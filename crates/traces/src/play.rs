@@ -267,7 +267,11 @@ fn step(open: &mut Open, seen: &mut Seen, event: &Event) {
 
 /// The window as it is drawn.
 fn play(seen: &Seen, path: &Path) -> Play {
+    // Flows that are silent all the time are in the picture, too.
     let mut colours: BTreeMap<u64, BTreeSet<usize>> = BTreeMap::new();
+    for colour in seen.net.colours() {
+        colours.entry(colour).or_default();
+    }
     for stay in &seen.stays {
         let crossed = colours.entry(stay.colour).or_default();
         if stay.data {
@@ -324,11 +328,11 @@ fn play(seen: &Seen, path: &Path) -> Play {
     }
 }
 
-/// A time for a reader: in seconds, to the millisecond.
+/// A time for a reader: in seconds, to the microsecond.
 fn text(time: Time) -> String {
-    let ms = time.as_ps() / 1_000_000_000;
-    let (whole, fraction) = (ms / 1000, ms % 1000);
-    let digits = format!("{whole}.{fraction:03}");
+    let us = time.as_ps() / 1_000_000;
+    let (whole, fraction) = (us / 1_000_000, us % 1_000_000);
+    let digits = format!("{whole}.{fraction:06}");
     format!("{} s", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -411,6 +415,28 @@ mod tests {
             most = most.max(now);
         }
         assert_eq!(most, 5);
+    }
+
+    #[test]
+    fn a_dumbbell_plays_in_the_row_of_its_picture_with_every_flow_in_the_legend() {
+        let (_dir, path, text) = traced();
+        let silent = "v -t 0 -e sim_annotation 0 9 colour 9: voice-1";
+        std::fs::write(&path, format!("{silent}\n{text}")).unwrap();
+        let play = read(&path, window(0, 2000)).unwrap();
+        assert_eq!(play.topology.form, sojourn_report::topology::Form::Row);
+        let flows = play.topology.flows.iter();
+        let flows: Vec<String> = flows
+            .map(|flow| format!("{:?} {:?}", flow.label, flow.kind))
+            .collect();
+        let [reno, cbr, voice] = flows.as_slice() else {
+            panic!("{flows:?}");
+        };
+        assert!(reno.contains("reno") && cbr.contains("cbr"), "{flows:?}");
+        assert!(
+            voice.contains("voice-1") && voice.contains("no packets here"),
+            "{voice}"
+        );
+        assert!(!cbr.contains("no packets here"), "{cbr}");
     }
 
     #[test]
