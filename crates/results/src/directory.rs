@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use sojourn_report::{LATEX_FOLDER, SPREADSHEET_FILE};
+use sojourn_report::{LATEX_FOLDER, SPREADSHEET_FILE, play::PLAY_FILE};
 
 use super::checksum::ALTERED;
 use super::columns::{Kind, OptionalTables, read_batches, read_run, read_series};
@@ -33,11 +33,12 @@ use files::{is_whole, parse_table};
 pub const TIMING_FILE: &str = "timing.json";
 
 /// What Sojourn writes into a result directory, beside the folders of [`Kind`]: `--fresh` removes these and nothing else.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     MANIFEST_FILE,
     TIMING_FILE,
     "summary.json",
     "report.html",
+    PLAY_FILE,
     SPREADSHEET_FILE,
     SOURCE_FILE,
 ];
@@ -100,9 +101,13 @@ impl ResultDir {
     /// write into it.
     pub fn create(path: &Path, manifest: Manifest, taking: Taking) -> Result<ResultDir> {
         // Nothing is written into a directory of something else, not even a lock.
-        look(path)?;
+        let replaced = look(path)? == Found::Results && taking.fresh;
         let (hold, made) = enter(path, taking)?;
-        let mut found = look(path)?;
+        // What others keep beside results that are replaced stays where it is.
+        let mut found = match replaced && !path.join(MANIFEST_FILE).exists() {
+            true => Found::Nothing,
+            false => look(path)?,
+        };
         if taking.fresh && !hold.is_locked() && found == Found::Results {
             remove_results(path)?;
             found = Found::Nothing;

@@ -3,6 +3,7 @@
 use super::run::apply_sets;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
+use crate::inputs;
 use crate::output::{emit, emit_data, say};
 use clap::Args;
 use sojourn_report::topology::{Topology, topology_svg};
@@ -48,6 +49,9 @@ impl Execute for DrawArgs {
 
 fn draw(args: &DrawArgs) -> Result<(), Failure> {
     let mut found = find(&args.file)?;
+    if let Some(out) = &args.out {
+        inputs::keep(Path::new(&args.file), "--out", out)?;
+    }
     apply_sets(&mut found.document, &args.sets)?;
     let pictures = match &args.experiment {
         None => vec![(found.name.clone(), base(&found)?)],

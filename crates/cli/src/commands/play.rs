@@ -9,8 +9,10 @@ use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_traces::play::{Window, read};
 use sojourn_units::{Span, Time};
 
+use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
+use crate::inputs;
 use crate::output::emit;
 
 /// Write a page in which a short part of a run plays: packets on their links, queues that fill, drops.
@@ -28,7 +30,7 @@ pub(crate) struct PlayArgs {
     /// How much simulated time it shows. It ends early after 20,000 packets.
     #[arg(long = "for", value_name = "TIME", default_value = "2s")]
     pub(crate) span: String,
-    /// Write the page to this file [default: the name of the trace, with .html].
+    /// Write the page to this file [default: the name of the trace, with .html; of standard input, animation.html].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -48,11 +50,23 @@ fn play(args: &PlayArgs) -> Result<(), Failure> {
         return Err(error.in_file(&format!("--for {}", args.span)).into());
     }
     let window = Window { from, span: length };
-    let play = read(&args.file, window)?;
+    if args.file.extension().is_some_and(|suffix| suffix == "toml") {
+        let words = Words::new("run").path(&args.file);
+        let words = words.word("--trace").word("nam").word("run.nam").text();
+        let error = LabError::new(LabErrorKind::BadValue, "this is a scenario, no trace");
+        let remedy = format!("run it, and play its trace: {words}, then sojourn play run.nam");
+        return Err(error
+            .in_file(&args.file.display().to_string())
+            .remedy(remedy)
+            .into());
+    }
     let out = match &args.out {
         Some(out) => out.clone(),
+        None if args.file.as_os_str() == "-" => PathBuf::from("animation.html"),
         None => args.file.with_extension("html"),
     };
+    inputs::keep(&args.file, "--out", &out)?;
+    let play = read(&args.file, window)?;
     write_whole(&out, page(&play).as_bytes())?;
     let cut = play.cut.map_or_else(String::new, |cut| format!(". {cut}"));
     emit(&format!("Wrote {}{cut}\n", out.display()))

@@ -4,6 +4,7 @@ use crate::args::MakeArgs;
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
+use crate::inputs;
 use crate::interrupt;
 use crate::make::make;
 use crate::output::{emit, say};
@@ -80,6 +81,9 @@ const STANDARD_OUTPUT: &str = "-";
 
 fn run(args: &RunArgs) -> Result<(), Failure> {
     let mut document = Document::read(&args.scenario)?;
+    if let Some([_, file]) = args.trace.as_deref() {
+        inputs::keep(&args.scenario, "--trace", Path::new(file))?;
+    }
     apply_sets(&mut document, &args.sets)?;
     apply_run_options(
         &mut document,

@@ -43,7 +43,10 @@ fn what_cannot_be_played_is_refused_with_its_place() {
     let place = Place::new();
     traced(&place, "run.nam");
     for (arguments, what) in [
-        ("play tiny.toml", "nam"),
+        (
+            "play tiny.toml",
+            "sojourn run tiny.toml --trace nam run.nam",
+        ),
         ("play none.nam", "none.nam"),
         ("play run.nam --for 0s", "--for 0s"),
         ("play run.nam --from soon", "--from soon"),
@@ -54,4 +57,20 @@ fn what_cannot_be_played_is_refused_with_its_place() {
     }
     let refused = place.refused(place.sojourn("trace analyse run.nam"));
     assert!(refused.contains("sojourn play"), "{refused}");
+}
+
+#[test]
+fn no_command_overwrites_the_file_that_it_reads() {
+    let place = Place::new();
+    traced(&place, "run.nam");
+    for (arguments, file) in [
+        ("play run.nam --out run.nam", "run.nam"),
+        ("draw tiny.toml --out ./tiny.toml", "tiny.toml"),
+        ("run tiny.toml --trace nam tiny.toml", "tiny.toml"),
+    ] {
+        let before = place.read(file);
+        let refused = place.refused(place.sojourn(arguments));
+        assert!(refused.contains("would be overwritten"), "{refused}");
+        assert_eq!(place.read(file), before, "{arguments}");
+    }
 }
