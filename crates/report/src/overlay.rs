@@ -75,7 +75,9 @@ fn differences(all: &[Labelled<'_>]) -> Vec<String> {
         "version of Sojourn".to_owned(),
         of(&|summary| Some(summary.version.clone())),
     );
-    for (group, key) in setting_keys(all) {
+    let mut keys = setting_keys(all);
+    keys.sort_by_key(|(group, key)| rank(all, group, key));
+    for (group, key) in keys {
         let values = of(&|summary| setting(summary, &group, &key).cloned());
         tell(format!("{} {key}", group.to_lowercase()), values);
     }
@@ -92,6 +94,29 @@ fn differences(all: &[Labelled<'_>]) -> Vec<String> {
         tell(label, ran);
     }
     found
+}
+
+/// What comes first of settings that differ: what a command sets, then what follows from nothing else.
+fn rank(all: &[Labelled<'_>], group: &str, key: &str) -> u8 {
+    let is_set = |command: &str| {
+        let mut words = command.split([' ', '\'']);
+        let option = format!("--{}", key.replace(' ', "-"));
+        words.any(|word| {
+            if word == option {
+                return true;
+            }
+            let path = word.split('=').next().unwrap_or(word);
+            word.contains('=') && path.rsplit('.').next() == Some(&key.replace(' ', "_"))
+        })
+    };
+    let follows = ["access ", "reverse "]
+        .iter()
+        .any(|start| key.starts_with(start));
+    match group {
+        _ if all.iter().any(|(_, summary)| is_set(&summary.command)) => 0,
+        "Network" if follows || key == "delay" => 2,
+        _ => 1,
+    }
 }
 
 /// Every group and key of the settings, in order of appearance.
