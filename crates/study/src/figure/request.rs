@@ -47,6 +47,26 @@ impl Request<'_> {
         }
     }
 
+    /// Fails if the quantity on the y axis, one of whose metrics this is, cannot be of what the figure is of.
+    pub(super) fn suits(&self, metric: &str) -> Result<()> {
+        let Some(of) = self.spec.of.as_deref() else {
+            return Ok(());
+        };
+        if self.names.can_be_of(metric, of) {
+            return Ok(());
+        }
+        let y = self.spec.y.as_deref().unwrap_or_default();
+        let problem = format!("{y} cannot be of {of:?}");
+        let remedy = match y {
+            "sojourn_s" => "name a link direction, or bottleneck",
+            _ => "name a flow or its label, or forward, reverse or all",
+        };
+        Err(self
+            .table
+            .error_on("of", LabErrorKind::Contradiction, problem)
+            .remedy(remedy))
+    }
+
     /// Fails unless the quantity on the y axis is recorded of what the figure shows.
     pub(super) fn recorded(&self) -> Result<()> {
         let (Some(recordable), Some(y)) = (self.recordable, &self.spec.y) else {

@@ -139,7 +139,9 @@ impl Study {
         }
         let recordable = self.recordable(&experiment.name);
         let mut spec = figure::completed(spec, table, experiment, (names, recordable))?;
-        if !matches!(spec.kind, FigureKind::Time | FigureKind::Cdf) {
+        // These are of quantities, not of metrics, and have looked at `of` themselves.
+        let of_quantity = [FigureKind::Time, FigureKind::Cdf, FigureKind::Boxes];
+        if !of_quantity.contains(&spec.kind) {
             let shown = [&spec.y, &spec.y_low, &spec.y_high];
             let shown: Vec<String> = shown.into_iter().flatten().cloned().collect();
             check_acts(table, spec.of.as_deref(), &shown, names)?;
@@ -149,7 +151,7 @@ impl Study {
             let shown = shown.unwrap_or_default();
             match Asked::parse(shown, spec.of.as_deref(), names) {
                 Ok(asked) => asked.title(),
-                Err(_) => shown.to_owned(),
+                Err(_) => figure::quantity::title(shown),
             }
         });
         Ok(spec)
