@@ -16,6 +16,7 @@ pub(crate) mod precision;
 mod receivers;
 mod rows;
 mod settings;
+mod several;
 mod tables;
 pub(crate) mod transfers;
 mod usual;
