@@ -34,8 +34,7 @@ help: ## List the targets
 
 .PHONY: demo
 demo: develop ## Build the command, run the study of CoDel against DRR, write its report and figures
-	@# The report prints the tables.
-	$(BIN)/sojourn study $(STUDY) --out $(RESULTS) > /dev/null
+	$(BIN)/sojourn study $(STUDY) --out $(RESULTS)
 	$(BIN)/sojourn report $(RESULTS) --images svg,png
 
 .PHONY: paper

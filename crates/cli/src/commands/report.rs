@@ -40,9 +40,9 @@ pub(crate) struct ReportArgs {
     pub(crate) images: Vec<ImageFormat>,
     #[command(flatten)]
     pub(crate) paper: PaperArgs,
-    /// Output format of the tables.
-    #[arg(long, value_enum, default_value = "table")]
-    pub(crate) format: Format,
+    /// Print the tables, too, in this format. Without it, only the files that were written are named.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
 }
 
 /// What figures can be drawn as.
@@ -123,12 +123,15 @@ struct Files<'a> {
 }
 
 /// The report of one directory stands in it.
-fn of_one(dir: &Path, format: Format, files: &Files<'_>) -> Result<(), Failure> {
+fn of_one(dir: &Path, format: Option<Format>, files: &Files<'_>) -> Result<(), Failure> {
     let results = ResultSet::load(dir)?;
     let _hold = hold_for_report(dir)?;
     write_summary(dir)?;
     animate(dir, &results)?;
     let written = files.write(dir)?;
+    let Some(format) = format else {
+        return emit(written.trim_start());
+    };
     show::results(&results, format, None)?;
     match format {
         Format::Table => emit(&written),
@@ -174,7 +177,7 @@ fn animate(dir: &Path, results: &ResultSet) -> Result<(), LabError> {
 fn of_several(
     dirs: &[PathBuf],
     out: Option<&Path>,
-    format: Format,
+    format: Option<Format>,
     files: &Files<'_>,
 ) -> Result<(), Failure> {
     let labels = labels(dirs)?;
@@ -210,7 +213,10 @@ fn of_several(
     })?;
     write_json(&out.join(SUMMARY_FILE), &overlaid.summary)?;
     let written = files.write(&out)?;
-    if let Some(data) = show::data(&overlaid.comparison, format) {
+    if let Some((format, data)) = format.and_then(|format| {
+        let data = show::data(&overlaid.comparison, format)?;
+        Some((format, data))
+    }) {
         emit_data(&data)?;
         show::notes_beside(&overlaid.comparison, format);
         return Ok(());
@@ -223,7 +229,10 @@ fn of_several(
         text = text.plain("\n");
     }
     text.emit()?;
-    show::whole(&overlaid.comparison).plain(&written).emit()
+    match format {
+        None => emit(written.trim_start()),
+        Some(_) => show::whole(&overlaid.comparison).plain(&written).emit(),
+    }
 }
 
 /// What the directories are called: the ends of their paths that tell them apart.

@@ -42,6 +42,16 @@ fn a_study_that_is_done_is_not_run_again_and_fresh_starts_anew() {
 }
 
 #[test]
+fn fresh_starts_anew_beside_what_others_keep_in_the_directory() {
+    let place = Place::new();
+    let first = place.ok("study small.toml --out out");
+    std::fs::write(place.path("out/NOTES.md"), "mine").unwrap();
+    assert_eq!(place.ok("study small.toml --out out --fresh"), first);
+    assert_eq!(place.read("out/NOTES.md"), "mine");
+    assert!(place.path("out/manifest.json").exists());
+}
+
+#[test]
 fn more_replications_go_on_from_those_that_are_there() {
     let place = Place::new();
     place.ok("run tiny.toml --out out --replications 2");
@@ -519,7 +529,7 @@ fn a_report_of_two_directories_names_what_differs_first_and_has_a_level_more() {
     let place = Place::new();
     place.ok("study small.toml --out a");
     place.ok("study small.toml --out b --set run.seed=7");
-    let text = place.ok("report a b --out both");
+    let text = place.ok("report a b --out both --format table");
     assert!(text.starts_with("differs: run seed: "), "{text}");
     assert!(text.contains(" in a, 7 in b\n"), "{text}");
     assert!(text.contains("  Results  "), "{text}");
