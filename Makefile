@@ -147,6 +147,10 @@ studies: dev-tools develop ## Run every study and write its README's numbers; ST
 notebooks: dev-tools develop ## Run the notebooks and write their outputs
 	$(BIN)/python .ci/notebooks.py
 
+.PHONY: coverage
+coverage: ## Measure how often the intervals hold the truth: minutes; writes docs/reference/coverage.md
+	$(CARGO) test --package sojourn-run --test coverage -- --ignored
+
 .PHONY: gallery
 gallery: develop ## Run the studies of docs/gallery.toml and draw the pictures of docs/gallery.md
 	$(BIN)/python .ci/gallery.py --sojourn $(BIN)/sojourn
