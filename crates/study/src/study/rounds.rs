@@ -11,8 +11,8 @@ use sojourn_results::design::{Asked, Design, Group, OF_REPLICATIONS, PILOT, Prec
 use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{Manifest, PointInfo};
 use sojourn_results::outcome::{BatchMeans, BatchOutcome, means};
-use sojourn_results::stats::mean;
 use sojourn_results::stats::transient::{Transient, mser5};
+use sojourn_results::stats::{mean, to_f64, variance};
 use sojourn_scenario::error::Result;
 use sojourn_scenario::model::{RunParams, Scenario, Warmup};
 use sojourn_units::Span;
@@ -175,7 +175,7 @@ fn after_pilot(
             .collect();
         let point = manifest.points.iter().find(|own| own.point == asked.point);
         let place = point.map(PointInfo::name).unwrap_or_default();
-        cuts.extend(cuts_of(&runs?, &place));
+        cuts.extend(cuts_of(&runs?, &place, asked.warmup));
     }
     let after = match group.precision {
         Some(_) => Stage::Main,
@@ -187,7 +187,7 @@ fn after_pilot(
     };
     if let Some(short) = cuts.iter().find(|cut| cut.length.is_none()) {
         let text = format!(
-            "MSER-5 finds no steady part of {} in runs of {}",
+            "MSER-5 finds no steady part of {} in runs of {}, and the halves differ",
             short.text,
             duration(group)
         );
@@ -229,7 +229,7 @@ fn after_pilot(
 
 /// What MSER-5 says of each metric of a point, averaged over its first runs so that noise does not decide. The rate of drops is
 /// left out: drops are rare, and a stretch without any looks steadier than it is.
-fn cuts_of(runs: &[Vec<BatchMeans>], place: &str) -> Vec<Cut> {
+fn cuts_of(runs: &[Vec<BatchMeans>], place: &str, warmup: Span) -> Vec<Cut> {
     let Some(first) = runs.first() else {
         return Vec::new();
     };
@@ -243,18 +243,59 @@ fn cuts_of(runs: &[Vec<BatchMeans>], place: &str) -> Vec<Cut> {
                 let values = all.iter().filter_map(|own| own.values.get(batch).copied());
                 mean(&values.collect::<Vec<f64>>()).unwrap_or_default()
             });
-            let length = match mser5(&series.collect::<Vec<f64>>()) {
-                Transient::Cut(cut) => {
-                    let cut = u64::try_from(cut).unwrap_or(u64::MAX);
-                    Some(own.step.saturating_mul(cut))
-                }
-                Transient::TooLong => None,
-            };
+            let length = cut_of(&series.collect::<Vec<f64>>(), own.step, warmup);
             let text = format!("{} of {} at {place}", own.metric, own.of);
             Cut { length, text }
         })
         .collect()
 }
+
+/// What MSER-5 says of a series, where it matters; nothing where the series is too short.
+///
+/// The rule looks for the calmest end. That of a link that is busy all the time is calm by chance: a few batches happen to carry the
+/// same number of packets. So a cut beyond the `warmup` of first runs counts where what it leaves out is more than [`MATTERS`] off the
+/// rest, and a series is too short where its halves are so far apart, and farther than their noise.
+fn cut_of(series: &[f64], step: Span, warmup: Span) -> Option<Span> {
+    let first = usize::try_from(warmup.as_ps().div_ceil(step.as_ps().max(1)));
+    let first = first.unwrap_or(usize::MAX).min(series.len());
+    match mser5(series) {
+        Transient::Cut(cut) if cut <= first || differ(&series[first..cut], &series[cut..]) => {
+            let cut = u64::try_from(cut).unwrap_or(u64::MAX);
+            Some(step.saturating_mul(cut))
+        }
+        Transient::Cut(_) => Some(Span::ZERO),
+        Transient::TooLong => {
+            let (early, late) = series[first..].split_at((series.len() - first) / 2);
+            let apart = differ(early, late) && beyond_noise(early, late);
+            (!apart).then_some(Span::ZERO)
+        }
+    }
+}
+
+/// Share of the mean below which a difference is no transient.
+const MATTERS: f64 = 0.01;
+
+fn differ(early: &[f64], late: &[f64]) -> bool {
+    let (early, late) = (mean(early), mean(late));
+    let pair = early.zip(late);
+    pair.is_some_and(|(early, late)| (early - late).abs() > MATTERS * late.abs())
+}
+
+/// Whether the means of two parts of a series are farther apart than three of their standard errors, each from ten batches.
+fn beyond_noise(early: &[f64], late: &[f64]) -> bool {
+    let squared_error = |part: &[f64]| {
+        let size = (part.len() / BATCHES).max(1);
+        let batches: Vec<f64> = part.chunks_exact(size).filter_map(mean).collect();
+        variance(&batches)
+            .map(|variance| variance / to_f64(u64::try_from(batches.len()).unwrap_or(1)))
+    };
+    let errors = squared_error(early).zip(squared_error(late));
+    let means = mean(early).zip(mean(late));
+    let both = errors.zip(means);
+    both.is_some_and(|((a, b), (early, late))| (early - late).abs() > 3.0 * (a + b).sqrt())
+}
+
+const BATCHES: usize = 10;
 
 /// The least plain number that is at least as long: 1, 1.5, 2, 3, 4, 5, 6 or 8 with zeros.
 fn plain(length: Span) -> Span {
@@ -347,6 +388,30 @@ mod tests {
                 expected.parse::<Span>().unwrap().to_string()
             );
         }
+    }
+
+    #[test]
+    fn a_cut_counts_where_what_it_leaves_out_differs() {
+        let (step, warmup) = (Span::from_ms(60), Span::from_secs(5));
+        let cut = |series: &[f64]| cut_of(series, step, warmup);
+        // A busy link: whole packets in each batch, and the last ones happen to be as many.
+        let busy: Vec<f64> = (0..1000_u32)
+            .map(|batch| match batch > 970 || batch % 3 > 0 {
+                true => 50.0,
+                false => 49.0,
+            })
+            .collect();
+        assert_eq!(mser5(&busy), Transient::TooLong);
+        assert_eq!(cut(&busy), Some(Span::ZERO));
+        // A queue that fills all the time.
+        let fills: Vec<f64> = (0..1000_u32).map(f64::from).collect();
+        assert_eq!(cut(&fills), None);
+        // One that was full after 12 s.
+        let full: Vec<f64> = (0..1000_u32)
+            .map(|batch| f64::from(batch.min(200)) + f64::from(batch % 7))
+            .collect();
+        let found = cut(&full).map(Span::as_secs_f64).unwrap_or_default();
+        assert!((11.0..13.0).contains(&found), "{found}");
     }
 
     fn scenario(text: &str) -> Scenario {
