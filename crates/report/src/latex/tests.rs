@@ -70,7 +70,7 @@ Means over 3 replications; $\pm$ is the half width of the 95 \% interval.
 ";
     let (comments, rest) = text.split_at(text.find("\\begingroup").unwrap());
     assert!(
-        comments.starts_with("% Delay & loss\n% About 290 pt wide at 10 pt;")
+        comments.starts_with("% Delay & loss\n% About ")
             && comments.contains("\n% Needs \\usepackage{booktabs,siunitx}"),
         "{comments}"
     );

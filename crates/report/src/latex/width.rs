@@ -29,7 +29,8 @@ pub(super) struct Numbers<'a> {
 impl Numbers<'_> {
     /// The width of its cells, in points.
     pub(super) fn points(&self) -> f64 {
-        let decimals = match self.digits.1 {
+        // siunitx is asked for one more digit where there are intervals.
+        let decimals = match self.digits.1 + usize::from(self.half_width > 0) {
             0 => 0.0,
             digits => small(digits) * DIGIT + POINT,
         };
