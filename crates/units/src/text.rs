@@ -1152,6 +1152,10 @@ mod tests {
         ] {
             assert_eq!(value.to_string(), text);
         }
+        for (given, text) in [("3750us", "3.75ms"), ("1004ms", "1.004s")] {
+            let span = given.parse::<Span>();
+            assert_eq!(span.map(|span| span.to_string()), Ok(text.to_owned()));
+        }
         for (text, value) in [
             ("1.5Mbps", Rate::kbps(1500)),
             ("100kbps", Rate::kbps(100)),
