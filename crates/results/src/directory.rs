@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use sojourn_report::{LATEX_FOLDER, SPREADSHEET_FILE, play::PLAY_FILE};
 
 use super::checksum::ALTERED;
 use super::columns::{Kind, OptionalTables, read_batches, read_run, read_series};
@@ -21,6 +20,11 @@ use super::record::{
     CHECKSUM_FOLDER, Damage, Record, RunState, check, file_name, identities, read_checked,
     record_file,
 };
+pub use super::removal::{SOURCE_FILE, TIMING_FILE};
+use super::removal::{
+    TEMPORARY, is_ours, is_result_dir, remove_file, remove_leftovers, remove_results,
+    remove_timings, run_folders,
+};
 use crate::outcome::{BatchOutcome, RunOutcome, SeriesOutcome};
 pub use files::run_files;
 pub use set::{ResultSet, tables_arrow};
@@ -28,25 +32,6 @@ pub use sojourn_scenario::document::MANIFEST_FILE;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
 use files::{is_whole, parse_table};
-
-/// Name of the file with everything that depends on when and where runs were made.
-pub const TIMING_FILE: &str = "timing.json";
-
-/// What Sojourn writes into a result directory, beside the folders of [`Kind`]: `--fresh` removes these and nothing else.
-const FILES: [&str; 7] = [
-    MANIFEST_FILE,
-    TIMING_FILE,
-    "summary.json",
-    "report.html",
-    PLAY_FILE,
-    SPREADSHEET_FILE,
-    SOURCE_FILE,
-];
-/// Folders of runs come first.
-const FOLDERS: [&str; 4] = [CHECKSUM_FOLDER, "figures", "tables", LATEX_FOLDER];
-
-/// The study or scenario file that was run, as it was written.
-pub const SOURCE_FILE: &str = "source.toml";
 
 /// A result directory.
 #[derive(Clone, Debug)]
@@ -101,17 +86,13 @@ impl ResultDir {
     /// write into it.
     pub fn create(path: &Path, manifest: Manifest, taking: Taking) -> Result<ResultDir> {
         // Nothing is written into a directory of something else, not even a lock.
-        let replaced = look(path)? == Found::Results && taking.fresh;
+        look(path)?;
         let (hold, made) = enter(path, taking)?;
-        // What others keep beside results that are replaced stays where it is.
-        let mut found = match replaced && !path.join(MANIFEST_FILE).exists() {
+        let found = match taking.fresh {
+            // What is left is not ours, and stays.
             true => Found::Nothing,
             false => look(path)?,
         };
-        if taking.fresh && !hold.is_locked() && found == Found::Results {
-            remove_results(path)?;
-            found = Found::Nothing;
-        }
         let mut damage = None;
         let mut manifest = manifest;
         let mut as_found = false;
@@ -503,14 +484,6 @@ enum Found {
     Results,
 }
 
-/// Folders that hold a file for each run.
-fn run_folders() -> impl Iterator<Item = &'static str> {
-    Kind::ALL
-        .into_iter()
-        .map(Kind::name)
-        .chain([CHECKSUM_FOLDER])
-}
-
 /// What is in a directory.
 ///
 /// # Errors
@@ -532,20 +505,10 @@ fn look(path: &Path) -> Result<Found> {
     names.sort();
     // Results that lost their manifest are known by their checksums; each run has its own proof of what it is of.
     let lost = names.iter().any(|name| name == CHECKSUM_FOLDER);
-    let ours = |name: &str| {
-        is_temporary(name)
-            || Hold::is_lock(name)
-            || run_folders().any(|folder| folder == name)
-            || (lost && (FILES.contains(&name) || FOLDERS.contains(&name) || is_timing(name)))
-    };
+    let ours = |name: &String| Hold::is_lock(name) || is_ours(name, lost);
     match names.into_iter().find(|name| !ours(name)) {
         None => Ok(Found::Nothing),
-        Some(name) => Err(LabError::new(
-            LabErrorKind::ForeignResults,
-            format!("the directory contains other files, such as {name:?}"),
-        )
-        .in_file(&path.display().to_string())
-        .remedy("name an empty or new directory")),
+        Some(name) => Err(foreign(path, &name)),
     }
 }
 
@@ -581,18 +544,38 @@ fn take(path: &Path, claim: &Claim, fresh: bool) -> Result<Hold> {
     let hold = Hold::take(path, claim, || {
         alone = true;
         remove_leftovers(path)?;
-        match fresh && look(path)? == Found::Results {
-            true => remove_results(path),
+        match fresh {
+            true => empty(path),
             false => Ok(()),
         }
     })?;
-    match fresh && !alone && hold.is_locked() {
-        true => {
+    match fresh && !alone {
+        true if hold.is_locked() => {
             drop(hold);
             Err(not_alone(path))
         }
+        // Nothing is locked there.
+        true => empty(path).map(|()| hold),
         false => Ok(hold),
     }
+}
+
+/// Removes the results of a directory, once it is sure that there are some, and no other thing with a manifest.
+fn empty(path: &Path) -> Result<()> {
+    match look(path)? {
+        Found::Results if !is_result_dir(path) => Err(foreign(path, MANIFEST_FILE)),
+        _ => remove_results(path),
+    }
+}
+
+/// The error of a directory of something else.
+fn foreign(path: &Path, name: &str) -> LabError {
+    LabError::new(
+        LabErrorKind::ForeignResults,
+        format!("the directory contains other files, such as {name:?}"),
+    )
+    .in_file(&path.display().to_string())
+    .remedy("name an empty or new directory")
 }
 
 /// Makes a directory: whether there was none.
@@ -666,80 +649,6 @@ fn check_same(path: &Path, manifest: &Manifest, found: &Manifest) -> Result<Opti
     Err(LabError::new(LabErrorKind::ForeignResults, problem)
         .in_file(&path.display().to_string())
         .remedy("name another directory, or replace these results with --fresh"))
-}
-
-/// Removes a file, if there is one.
-fn remove_file(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(LabError::io(path, "remove the old results", &error))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn remove_results(path: &Path) -> Result<()> {
-    // The manifest goes last: until then the directory is known for what it is. Records go first: what is half removed is
-    // not whole.
-    for folder in FOLDERS.into_iter().chain(run_folders()) {
-        let folder = path.join(folder);
-        match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(LabError::io(&folder, "remove the old results", &error));
-            }
-            _ => {}
-        }
-    }
-    remove_timings(path)?;
-    for file in FILES.iter().rev() {
-        remove_file(&path.join(file))?;
-    }
-    Ok(())
-}
-
-/// Removes what says when and where runs were made.
-fn remove_timings(path: &Path) -> Result<()> {
-    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        if is_timing(&entry.file_name().to_string_lossy()) {
-            remove_file(&entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether it is the timing of a study or of a part.
-fn is_timing(name: &str) -> bool {
-    name == TIMING_FILE || (name.starts_with("timing-") && name.ends_with(".json"))
-}
-
-/// Removes what writers left that were stopped in the middle of a file. Only who is alone in a directory may: what others
-/// are writing has the same names.
-fn remove_leftovers(path: &Path) -> Result<()> {
-    let folders = run_folders().chain(FOLDERS).map(|folder| path.join(folder));
-    for folder in std::iter::once(path.to_owned()).chain(folders) {
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(LabError::io(&folder, "read the directory", &error)),
-        };
-        for entry in entries {
-            let entry =
-                entry.map_err(|error| LabError::io(&folder, "read the directory", &error))?;
-            if is_temporary(&entry.file_name().to_string_lossy()) {
-                let path = entry.path();
-                fs::remove_file(&path)
-                    .map_err(|error| LabError::io(&path, "remove the unfinished file", &error))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Extension of files that are being written.
-const TEMPORARY: &str = "part";
-
-fn is_temporary(name: &str) -> bool {
-    name.starts_with('.') && name.ends_with(&format!(".{TEMPORARY}"))
 }
 
 /// The name under which this process writes a file: no other does, on no machine.

@@ -30,6 +30,7 @@ pub mod metrics;
 pub mod outcome;
 pub mod record;
 mod recorded;
+mod removal;
 pub mod size_statistics;
 pub mod specs;
 pub mod stats;

@@ -52,6 +52,59 @@ fn fresh_starts_anew_beside_what_others_keep_in_the_directory() {
 }
 
 #[test]
+fn fresh_removes_what_sojourn_wrote_and_leaves_the_files_of_others() {
+    let place = Place::new();
+    place.ok("study small.toml --out out");
+    place.ok("report out --latex");
+    let old: Vec<String> = place.files("out").into_iter().map(|file| file.0).collect();
+    let others = [
+        "NOTES.md",
+        "r.tar.gz",
+        "timing-mine.json",
+        ".mine.part",
+        "figures/user.png",
+        "tables/mine.csv",
+        "latex/mine.tex",
+        "runs/mine.parquet",
+        "checksums/SHA256SUMS",
+    ];
+    for name in others {
+        place.write(&format!("out/{name}"), name);
+    }
+    place.ok("run tiny.toml --out out --fresh");
+    for name in others {
+        assert_eq!(place.read(&format!("out/{name}")), name);
+    }
+    for name in &old {
+        let new = name.contains("/p000-r0") || name == "manifest.json" || name == "source.toml";
+        assert_eq!(place.path(&format!("out/{name}")).exists(), new, "{name}");
+    }
+    place.ok("report out");
+    // Results that lost their manifest are replaced, too.
+    std::fs::remove_file(place.path("out/NOTES.md")).unwrap();
+    std::fs::remove_file(place.path("out/manifest.json")).unwrap();
+    let said = place.refused(place.sojourn("run tiny.toml --out out --fresh"));
+    assert!(said.contains(".mine.part") && place.path("out/report.html").exists());
+}
+
+#[test]
+fn fresh_removes_nothing_where_the_manifest_is_of_another_program() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("app/figures")).unwrap();
+    let files = ["manifest.json", "report.html", "figures/p.vl.json"];
+    for name in files {
+        place.write(&format!("app/{name}"), r#"{"name": "app", "id": "p"}"#);
+    }
+    let before = place.files("app");
+    let said = place.refused(place.sojourn("study small.toml --out app --fresh"));
+    assert!(
+        said.contains("other files, such as \"manifest.json\""),
+        "{said}"
+    );
+    assert!(place.files("app") == before);
+}
+
+#[test]
 fn more_replications_go_on_from_those_that_are_there() {
     let place = Place::new();
     place.ok("run tiny.toml --out out --replications 2");
