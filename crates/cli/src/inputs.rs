@@ -1,8 +1,8 @@
 //! What a command reads must not be what it writes.
 
-use std::fs;
 use std::path::Path;
 
+use sojourn_results::overwrite::is_same_file;
 use sojourn_scenario::{LabError, LabErrorKind};
 
 /// Refuses a file to be written that is the one that the command reads; `option` is how it was given.
@@ -10,12 +10,7 @@ use sojourn_scenario::{LabError, LabErrorKind};
 /// # Errors
 /// When both are the same file.
 pub(crate) fn keep(input: &Path, option: &str, out: &Path) -> Result<(), LabError> {
-    let same = match (fs::canonicalize(input), fs::canonicalize(out)) {
-        (Ok(input), Ok(out)) => input == out && input.is_file(),
-        // One of them is not there.
-        _ => false,
-    };
-    if !same {
+    if !is_same_file(input, out) || !input.is_file() {
         return Ok(());
     }
     Err(LabError::new(

@@ -28,6 +28,7 @@ pub mod hold;
 pub mod manifest;
 pub mod metrics;
 pub mod outcome;
+pub mod overwrite;
 pub mod record;
 mod recorded;
 mod removal;

@@ -15,6 +15,7 @@ use sojourn_report::{LATEX_FOLDER, SPREADSHEET_FILE, is_id};
 use sojourn_results::columns::Kind;
 use sojourn_results::directory::SOURCE_FILE;
 use sojourn_results::manifest::{Manifest, PointInfo, VERSION};
+use sojourn_results::overwrite::{refuse_foreign, refuse_input};
 use sojourn_results::record::CHECKSUM_FOLDER;
 use sojourn_results::{ResultDir, ResultSet};
 use sojourn_scenario::document::{Document, MANIFEST_FILE};
@@ -63,14 +64,7 @@ pub struct Bundled {
 /// # Errors
 /// When results are missing or were altered, `out` exists, or a file cannot be read or written. Nothing half-written stays.
 pub fn bundle(dir: &Path, out: &Path, options: Bundling) -> Result<Bundled> {
-    if !options.force && out.exists() {
-        return Err(LabError::new(
-            LabErrorKind::Contradiction,
-            "this file already exists and is not overwritten",
-        )
-        .in_file(&out.display().to_string())
-        .remedy("name another file with --out, or add --force"));
-    }
+    refuse_foreign(out, |_| false, options.force)?;
     // Whatever is missing or altered is found by reading it.
     let results = ResultSet::load(dir)?;
     let opened = ResultDir::open(dir)?;
@@ -120,6 +114,11 @@ pub fn bundle(dir: &Path, out: &Path, options: Bundling) -> Result<Bundled> {
         Entry::Text(readme::readme(&info, &folder)),
     );
     add(BUNDLE_FILE.to_owned(), Entry::Text(json(&info)?));
+    let read = entries.values().filter_map(|entry| match entry {
+        Entry::File(path) => Some(path.as_path()),
+        Entry::Text(_) => None,
+    });
+    refuse_input(out, &read.collect::<Vec<_>>())?;
     let bytes = archive::write(out, &entries, options.force)?;
     Ok(Bundled {
         info,

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use sojourn_report::play::page;
 use sojourn_results::directory::write_whole;
+use sojourn_results::overwrite::{has_text, refuse_foreign};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_traces::play::{Window, read};
 use sojourn_units::{Span, Time};
 
 use crate::command::Words;
+use crate::args::ForceArgs;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::inputs;
@@ -33,6 +35,8 @@ pub(crate) struct PlayArgs {
     /// Write the page to this file [default: the name of the trace, with .html; of standard input, animation.html].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
 }
 
 impl Execute for PlayArgs {
@@ -66,11 +70,15 @@ fn play(args: &PlayArgs) -> Result<(), Failure> {
         None => args.file.with_extension("html"),
     };
     inputs::keep(&args.file, "--out", &out)?;
+    refuse_foreign(&out, |page| has_text(page, PAGE_MARK), args.force.force)?;
     let play = read(&args.file, window)?;
     write_whole(&out, page(&play).as_bytes())?;
     let cut = play.cut.map_or_else(String::new, |cut| format!(". {cut}"));
     emit(&format!("Wrote {}{cut}\n", out.display()))
 }
+
+/// What only a page of this command has.
+const PAGE_MARK: &str = "class=\"play-page\"";
 
 /// A time that was given to an option.
 fn span(option: &str, text: &str) -> Result<Span, LabError> {

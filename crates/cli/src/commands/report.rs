@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use sojourn_report::play::PLAY_FILE;
 use sojourn_results::ResultSet;
 use sojourn_results::directory::{MANIFEST_FILE, hold_for_report, write_json, write_whole};
+use sojourn_results::overwrite::refuse_foreign_report;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::summary::{SUMMARY_FILE, overlay, write_summary};
 use sojourn_traces::play::{self, USUAL_SPAN, Window};
 use sojourn_units::{Span, Time};
 
-use crate::args::Format;
+use crate::args::{ForceArgs, Format};
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
@@ -40,6 +41,8 @@ pub(crate) struct ReportArgs {
     pub(crate) images: Vec<ImageFormat>,
     #[command(flatten)]
     pub(crate) paper: PaperArgs,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
     /// Print the tables, too, in this format. Without it, only the files that were written are named.
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
@@ -100,6 +103,7 @@ fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
         formats: &formats,
         paper: &args.paper,
         spreadsheet,
+        force: args.force.force,
     };
     match (args.dirs.as_slice(), &args.out) {
         ([dir], None) => of_one(dir, args.format, &files),
@@ -120,6 +124,8 @@ struct Files<'a> {
     formats: &'a [&'a str],
     paper: &'a PaperArgs,
     spreadsheet: Option<&'a Draw<'a>>,
+    /// Files of others are replaced.
+    force: bool,
 }
 
 /// The report of one directory stands in it.
@@ -197,6 +203,7 @@ fn of_several(
         .remedy("name another one with --out")
         .into());
     }
+    refuse_foreign_report(&out, files.force)?;
     let loaded: Result<Vec<(String, ResultSet)>, LabError> = labels
         .into_iter()
         .zip(dirs)

@@ -13,6 +13,7 @@ use crate::show;
 use crate::source::keep;
 use clap::Args;
 use sojourn_results::outcome::RunOutcome;
+use sojourn_results::overwrite::{has_text, refuse_foreign};
 use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
 use sojourn_scenario::document::{Document, read_text};
@@ -53,6 +54,9 @@ pub(crate) struct RunArgs {
     pub(crate) out: Option<PathBuf>,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications", "precision"], help = trace_help())]
     pub(crate) trace: Option<Vec<String>>,
+    /// Replace a file that Sojourn did not make by the trace. A trace in ns-2's format could be one of ns-2.
+    #[arg(long, requires = "trace")]
+    pub(crate) force: bool,
     /// Trace only this link direction, such as left-right. Repeat it for more link directions.
     #[arg(long = "trace-link", value_name = "NAME", requires = "trace")]
     pub(crate) trace_links: Vec<String>,
@@ -187,6 +191,10 @@ fn traced(
         unreachable!("the option takes two values");
     };
     let format = TraceFormat::parse(format)?;
+    if file != STANDARD_OUTPUT {
+        let ours = |trace: &[u8]| is_trace_of_ours(format, trace);
+        refuse_foreign(Path::new(file), ours, args.force)?;
+    }
     let outcome = trace(scenario, format, file, &args.trace_links)?;
     let made = make(
         study,
@@ -236,6 +244,19 @@ pub(crate) fn apply_sets(document: &mut Document, sets: &[String]) -> Result<(),
         document.set_argument(path.trim(), text.trim(), &argument)?;
     }
     Ok(())
+}
+
+/// Whether Sojourn wrote a trace. Nothing in ns-2's format tells who did.
+fn is_trace_of_ours(format: TraceFormat, trace: &[u8]) -> bool {
+    match format {
+        TraceFormat::Ns2 | TraceFormat::Ns2Exact => false,
+        // ns-2 gives a node a second colour, and no label before it.
+        TraceFormat::Nam => has_text(trace, "-S UP -v square -c black -b \""),
+        TraceFormat::Pcapng => {
+            trace.starts_with(b"\x0a\x0d\x0d\x0a") && has_text(trace, "sojourn ")
+        }
+        TraceFormat::Parquet => trace.starts_with(b"PAR1") && has_text(trace, "sojourn "),
+    }
 }
 
 /// Runs the first replication with every packet's events written.
