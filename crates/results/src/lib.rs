@@ -30,7 +30,7 @@ pub mod metrics;
 pub mod outcome;
 pub mod overwrite;
 pub mod record;
-mod recorded;
+pub mod recorded;
 mod removal;
 pub mod size_statistics;
 pub mod specs;

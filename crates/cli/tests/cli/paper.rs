@@ -246,6 +246,79 @@ fn a_bundle_unpacked_elsewhere_reruns_to_the_same_bits() {
 }
 
 #[test]
+fn what_was_altered_in_a_bundle_or_a_record_is_told_and_is_not_the_same() {
+    let place = Place::new();
+    place.ok("run tiny.toml --out out");
+    place.ok("bundle out --out b.tar.gz");
+    let rerun = |line: &str| {
+        let output = place.sojourn(line).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        (output.status.code(), said)
+    };
+    let alter = |name: &str, from: &str, to: &str| {
+        let text = place.read(name);
+        assert!(text.contains(from), "{name}: {text}");
+        place.write(name, &text.replacen(from, to, 1));
+    };
+    // The archive itself: cut, or with something behind it.
+    let whole = fs::read(place.path("b.tar.gz")).unwrap();
+    for bytes in [&whole[..whole.len() - 4], &[&whole[..], b"more"].concat()] {
+        fs::write(place.path("cut.tar.gz"), bytes).unwrap();
+        let said = place.refused(place.sojourn("rerun cut.tar.gz"));
+        assert!(
+            said.starts_with("cut.tar.gz: this file is no bundle"),
+            "{said}"
+        );
+    }
+    // Files of its folder, which no record has.
+    tar::Archive::new(flate2::read::GzDecoder::new(&*whole))
+        .unpack(place.path("b"))
+        .unwrap();
+    assert_eq!(rerun("rerun b/tiny").0, Some(0));
+    alter("b/tiny/report.html", "tiny", "tinY");
+    fs::remove_file(place.path("b/tiny/summary.json")).unwrap();
+    let (status, said) = rerun("rerun b/tiny");
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.contains("b/tiny/report.html: the file was altered after it was written")
+            && said.contains("b/tiny/summary.json: the file is missing"),
+        "{said}"
+    );
+    // Records, in a bundle and in a result directory.
+    for dir in ["b/tiny", "out"] {
+        alter(
+            &format!("{dir}/checksums/p000-r01.json"),
+            "\"of\": \"",
+            "\"of\": \"0",
+        );
+        place.write(&format!("{dir}/checksums/p000-r02.json"), "garbage");
+        let (status, said) = rerun(&format!("rerun {dir}"));
+        assert_eq!(status, Some(1), "{said}");
+        assert!(
+            said.contains(&format!(
+                "{dir}/checksums/p000-r01.json: the file was altered"
+            )) && said.contains(&format!(
+                "{dir}/checksums/p000-r02.json: this is not a list"
+            )),
+            "{said}"
+        );
+    }
+    // What an archive was unpacked to is nobody's business.
+    alter("b/tiny/manifest.json", "tiny", "tinY");
+    let folder = place.path("b/tiny");
+    let packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut archive = tar::Builder::new(packer);
+    archive.append_dir_all("tiny", &folder).unwrap();
+    let bytes = archive.into_inner().unwrap().finish().unwrap();
+    fs::write(place.path("bad.tar.gz"), bytes).unwrap();
+    let said = place.refused(place.sojourn("rerun bad.tar.gz"));
+    assert!(
+        said.starts_with("bad.tar.gz/manifest.json: ") && said.contains("get the archive again"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_bundle_with_runs_holds_their_tables_and_is_told_from_another_version() {
     let place = Place::new();
     place.ok("run tiny.toml --out out");
