@@ -11,7 +11,7 @@ use sojourn_scenario::words::BOTTLENECK;
 use sojourn_units::nearest;
 
 use super::quantity::of_total;
-use crate::factors::{free_factors, known_factor, unknown, unused_factor};
+use crate::factors::{free_factors, known_factor, unknown, untold_factors, unused_factor};
 
 /// Names that an error lists.
 const LISTED: usize = 8;
@@ -254,7 +254,7 @@ impl Request<'_> {
     }
 
     fn all_taken(&self, taken: &[String], places: &str) -> Result<()> {
-        match free_factors(self.experiment, taken, &self.spec.only).first() {
+        match untold_factors(self.experiment, taken, &self.spec.only).first() {
             Some(name) => Err(unused_factor(self.table, name, places)),
             None => Ok(()),
         }
