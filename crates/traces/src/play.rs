@@ -83,7 +83,12 @@ pub fn read(path: &Path, window: Window) -> Result<Play> {
 /// As of [`read`].
 pub fn read_input(input: Input, path: &Path, window: Window) -> Result<Play> {
     let name = input.name().to_owned();
-    let seen = see(input, window)?;
+    let again = "write the trace again with sojourn run FILE --trace nam run.nam";
+    let seen = see(input, window).map_err(|error| match error.advice().contains("--lenient") {
+        // A window has no gaps.
+        true => error.remedy(again),
+        false => error,
+    })?;
     let refused = |problem: String, remedy: &str| {
         let error = LabError::new(LabErrorKind::BadValue, problem);
         Err(error.in_file(&name).remedy(remedy))
@@ -92,7 +97,7 @@ pub fn read_input(input: Input, path: &Path, window: Window) -> Result<Play> {
         return refused(
             format!(
                 "no packet is at a link from {} on, for {}",
-                text(seen.from),
+                seen.from.saturating_since(Time::ZERO),
                 window.span
             ),
             "name another window with --from and --for",
@@ -186,11 +191,14 @@ struct Event {
 
 /// The packet event of a line; none for lines of other kinds, which the network takes up.
 fn event(net: &mut Net, line: &Line<'_>) -> std::result::Result<Option<Event>, String> {
+    let time = line.get(b't').and_then(|time| seconds(time.as_bytes()));
+    if line.letter == b'h' && time.is_none() {
+        return Err("a packet event has a time, -t".to_owned());
+    }
     if !matches!(line.letter, b'+' | b'-' | b'r' | b'd') {
         net.take(line);
         return Ok(None);
     }
-    let time = line.get(b't').and_then(|time| seconds(time.as_bytes()));
     let ends: Option<(u32, u32)> = line.number(b's').zip(line.number(b'd'));
     let (Some(time), Some((from, to)), Some(uid)) = (time, ends, line.number(b'i')) else {
         return Err("a packet event has -t, -s, -d and -i".to_owned());
@@ -471,6 +479,8 @@ mod tests {
         for (line, what) in [
             ("+ -t 0 -s 0 -d 2 -i 1\n", "link from 0 to 2"),
             ("+ -t 0 -s 0 -d 1\n", "-i"),
+            ("+ -t nan -s 0 -d 1 -i 1\n", "-t"),
+            ("h -t nan -s 0 -d 1 -i 1\n", "-t"),
         ] {
             std::fs::write(&path, format!("{head}{line}")).unwrap();
             let error = read(&path, window(0, 1000)).unwrap_err();

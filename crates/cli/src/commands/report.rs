@@ -15,7 +15,7 @@ use crate::args::{ForceArgs, Format};
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
-use crate::output::{Text, emit, emit_data, paragraph};
+use crate::output::{self, Text, emit, emit_data, paragraph};
 use crate::paper::{self, PaperArgs};
 use crate::show;
 use clap::{Args, ValueEnum};
@@ -159,12 +159,7 @@ fn animate(dir: &Path, results: &ResultSet) -> Result<(), LabError> {
     let target = dir.join(PLAY_FILE);
     let Some(trace) = traces.first() else {
         // An animation whose trace is gone.
-        return match std::fs::remove_file(&target) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(LabError::io(&target, "remove the file", &error))
-            }
-            _ => Ok(()),
-        };
+        return remove(&target);
     };
     let warmup = match results.manifest.points.first() {
         Some(point) => point.scenario()?.run.warmup(),
@@ -174,9 +169,26 @@ fn animate(dir: &Path, results: &ResultSet) -> Result<(), LabError> {
         from: Some(Time::ZERO + warmup),
         span: USUAL_SPAN,
     };
-    let text = serde_json::to_string(&play::read(trace, window)?)
+    let play = match play::read(trace, window) {
+        Ok(play) => play,
+        Err(error) => {
+            output::warn(&format!("the report has no animation: {error}"));
+            return remove(&target);
+        }
+    };
+    let text = serde_json::to_string(&play)
         .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))?;
     write_whole(&target, text.as_bytes())
+}
+
+/// Removes an animation, if there is one.
+fn remove(file: &Path) -> Result<(), LabError> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(LabError::io(file, "remove the file", &error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The report of several directories has one of its own.
