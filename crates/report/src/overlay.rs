@@ -10,6 +10,7 @@ use crate::summary::{
     Align, Answer, Axis, Block, Cell, Column, Facet, Figure, Note, Series, SettingGroup, Summary,
     Table, label_of,
 };
+use crate::topology::Topology;
 
 /// The field and column that says whose a value is.
 const OWNER: &str = "results";
@@ -28,6 +29,7 @@ pub fn overlay(all: &[Labelled<'_>], command: &str) -> Option<Summary> {
         paragraphs: paragraphs(all),
         settings: settings(all),
         notes: notes(all),
+        topologies: topologies(all),
         blocks: blocks(all),
         ..(*first).clone()
     };
@@ -47,6 +49,27 @@ pub fn overlay(all: &[Labelled<'_>], command: &str) -> Option<Summary> {
             .collect(),
     });
     Some(merged)
+}
+
+/// The pictures of all networks: one that is the same in all as it is, and any other with whose it is in its title.
+fn topologies(all: &[Labelled<'_>]) -> Vec<Topology> {
+    let mut found: Vec<(&Topology, Vec<&str>)> = Vec::new();
+    for (label, summary) in all {
+        for topology in &summary.topologies {
+            match found.iter_mut().find(|(known, _)| *known == topology) {
+                Some((_, owners)) => owners.push(label),
+                None => found.push((topology, vec![label])),
+            }
+        }
+    }
+    let titled = |(topology, owners): (&Topology, Vec<&str>)| {
+        let mut topology = topology.clone();
+        if owners.len() < all.len() {
+            topology.title = name(Some(&topology.title), &owners.join(", "));
+        }
+        topology
+    };
+    found.into_iter().map(titled).collect()
 }
 
 /// `8s in A, 20s in B`.
@@ -535,6 +558,27 @@ mod tests {
             ],
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn a_network_that_differs_is_drawn_for_each_with_whose_it_is() {
+        let with = |title: &str| {
+            let topology = json!({ "title": title, "form": "row", "nodes": [], "links": [] });
+            Summary {
+                topologies: vec![serde_json::from_value(topology).unwrap()],
+                ..summary("8s", &[("CoDel", 1.0)])
+            }
+        };
+        let titles = |one: &Summary, other: &Summary| -> Vec<String> {
+            let merged = overlay(&[("A", one), ("B", other)], "c").unwrap();
+            let topologies = merged.topologies.into_iter();
+            topologies.map(|topology| topology.title).collect()
+        };
+        assert_eq!(titles(&with("10 ms"), &with("10 ms")), ["10 ms"]);
+        assert_eq!(
+            titles(&with("10 ms"), &with("25 ms")),
+            ["10 ms, A", "25 ms, B"]
+        );
     }
 
     #[test]

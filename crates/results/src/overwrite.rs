@@ -55,7 +55,7 @@ pub fn has_text(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
 }
 
-/// Files and folders of a report and of what stands beside it.
+/// Files and folders of a report and of what is written with it.
 const OF_REPORT: [&str; 6] = [
     "summary.json",
     "report.html",

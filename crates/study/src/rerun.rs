@@ -35,7 +35,7 @@ pub struct Rerun {
     pub version: Option<String>,
 }
 
-/// Altered files that are told.
+/// Altered files that the answer lists.
 const LISTED: usize = 5;
 
 impl Rerun {
