@@ -10,8 +10,8 @@ use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_traces::play::{Window, read};
 use sojourn_units::{Span, Time};
 
-use crate::command::Words;
 use crate::args::ForceArgs;
+use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::inputs;

@@ -85,14 +85,15 @@ const STANDARD_OUTPUT: &str = "-";
 
 fn run(args: &RunArgs) -> Result<(), Failure> {
     let mut document = Document::read(&args.scenario)?;
-    if let Some([_, file]) = args.trace.as_deref() {
-        inputs::keep(&args.scenario, "--trace", Path::new(file))?;
-    }
     apply_sets(&mut document, &args.sets)?;
     apply_run_options(
         &mut document,
         &[
-            ("--replications", "run.replications", args.replications.as_deref()),
+            (
+                "--replications",
+                "run.replications",
+                args.replications.as_deref(),
+            ),
             ("--seed", "run.seed", args.seed.as_deref()),
             ("--warmup", "run.warmup", args.warmup.as_deref()),
             ("--precision", "run.precision", args.precision.as_deref()),
@@ -192,6 +193,7 @@ fn traced(
     };
     let format = TraceFormat::parse(format)?;
     if file != STANDARD_OUTPUT {
+        inputs::keep(&args.scenario, "--trace", Path::new(file))?;
         let ours = |trace: &[u8]| is_trace_of_ours(format, trace);
         refuse_foreign(Path::new(file), ours, args.force)?;
     }

@@ -157,7 +157,7 @@ fn a_bundle_unpacked_elsewhere_reruns_to_the_same_bits() {
     place.ok("study small.toml --out out");
     let said = place.ok("bundle out");
     assert!(
-        said.starts_with("Bundle: out.tar.gz (") && said.contains("18 runs, 54 tables)"),
+        said.starts_with("Bundle: out.tar.gz (") && said.contains("18 runs, 72 tables)"),
         "{said}"
     );
     assert!(
@@ -240,7 +240,7 @@ fn a_bundle_unpacked_elsewhere_reruns_to_the_same_bits() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        said.starts_with("./queues/p002-r01.parquet: other bits; 1 of 54 tables differ"),
+        said.starts_with("./queues/p002-r01.parquet: other bits; 1 of 72 tables differ"),
         "{said}"
     );
 }
