@@ -34,8 +34,7 @@ help: ## List the targets
 
 .PHONY: demo
 demo: develop ## Build the command, run the study of CoDel against DRR, write its report and figures
-	@# The report prints the tables.
-	$(BIN)/sojourn study $(STUDY) --out $(RESULTS) > /dev/null
+	$(BIN)/sojourn study $(STUDY) --out $(RESULTS)
 	$(BIN)/sojourn report $(RESULTS) --images svg,png
 
 .PHONY: paper
@@ -147,6 +146,10 @@ studies: dev-tools develop ## Run every study and write its README's numbers; ST
 .PHONY: notebooks
 notebooks: dev-tools develop ## Run the notebooks and write their outputs
 	$(BIN)/python .ci/notebooks.py
+
+.PHONY: coverage
+coverage: ## Measure how often the intervals hold the truth: minutes; writes docs/reference/coverage.md
+	$(CARGO) test --package sojourn-run --test coverage -- --ignored
 
 .PHONY: gallery
 gallery: develop ## Run the studies of docs/gallery.toml and draw the pictures of docs/gallery.md

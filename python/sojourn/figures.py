@@ -36,6 +36,7 @@ def draw(
 ) -> list[Path]:
     """Draws every figure in `results`/figures in each format, beside its specification; returns the files.
 
+    SVG and PNG files have a variant for dark pages, `NAME.dark.svg`; PDF files and figures with a width are for paper, and have none.
     `width` is that of a column in print, in inches: 3.5 for IEEE, 3.33 for ACM. Text is then set at 8 pt.
     """
     wanted = check_formats(formats)
@@ -50,10 +51,13 @@ def draw(
         ) from error
     files = []
     for spec in specs:
+        dark = spec.name.endswith(f".dark{SUFFIX}")
         text = spec.read_text(encoding="utf-8")
-        if width is not None:
+        if width is not None and not dark:
             text = at_width(text, width)
         for kind in wanted:
+            if dark and (kind == "pdf" or width is not None):
+                continue
             file = spec.with_name(spec.name.removesuffix(SUFFIX) + f".{kind}")
             write_whole(file, draw_spec(text, kind), "the figure")
             files.append(file)

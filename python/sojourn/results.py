@@ -214,6 +214,8 @@ def run(
     replications: int | None = None,
     replication: int | None = None,
     seed: int | None = None,
+    warmup: str | None = None,
+    precision: str | float | None = None,
     out: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     threads: int | None = None,
@@ -222,11 +224,13 @@ def run(
 ) -> Results:
     """Runs a scenario: a `Scenario`, its tables as a dict, or the path of its TOML file.
 
-    `replications` and `seed` replace those of the scenario; `replication` repeats a single one of them. With `out`, a
+    `replications` and `seed` replace those of the scenario; `replication` repeats a single one of them. `warmup` is a time or
+    `"auto"`, and `precision`, such as `"2%"`, adds replications until intervals are narrow enough. With `out`, a
     result directory is written, and runs that it holds are not made again unless `fresh`. Other Python threads go on
     meanwhile, and Ctrl-C stops it.
     """
     _refuse_unknown("run", unknown)
+    scenario = _in_rounds(scenario, warmup, precision)
     return _run(scenario, [], replications, replication, seed, out, fresh, threads, progress)
 
 
@@ -236,13 +240,18 @@ def compare(
     *,
     replications: int | None = None,
     seed: int | None = None,
+    warmup: str | None = None,
+    precision: str | float | None = None,
     out: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     threads: int | None = None,
     progress: Progress = False,
     **unknown: NoReturn,
 ) -> Results:
-    """Runs a scenario once with each of the queues at its bottleneck: the same traffic, replication by replication."""
+    """Runs a scenario once with each of the queues at its bottleneck: the same traffic, replication by replication.
+
+    `warmup` is a time or `"auto"`, and `precision`, such as `"2%"`, adds replications until intervals are narrow enough.
+    """
     _refuse_unknown("compare", unknown)
     chosen = _list("queues", queues)
     if not chosen:
@@ -251,6 +260,7 @@ def compare(
             "or run the scenario as it is: sojourn.run(scenario)",
             key="queues",
         )
+    scenario = _in_rounds(scenario, warmup, precision)
     return _run(scenario, chosen, replications, None, seed, out, fresh, threads, progress)
 
 
@@ -259,6 +269,8 @@ def study(
     *,
     replications: int | None = None,
     seed: int | None = None,
+    warmup: str | None = None,
+    precision: str | float | None = None,
     set: Mapping[str, object] | None = None,
     overrides: Mapping[str, object] | None = None,
     only: Sequence[str] | None = None,
@@ -271,7 +283,7 @@ def study(
     """Runs a study: by name, such as `"rrul"`, or that of a TOML file or its folder. `sojourn.list_studies()` lists the names.
 
     `set` replaces values in every point by path, as `--set` does: `set={"run.duration": "10s"}`; `overrides` is the same. `replications` and
-    `seed` replace those of the study. `only` names the experiments to run. With `out`, a result directory is written, and runs that it
+    `seed` replace those of the study, as do `warmup`, a time or `"auto"`, and `precision`, such as `"2%"`. `only` names the experiments to run. With `out`, a result directory is written, and runs that it
     holds are not made again unless `fresh`.
     """
     _refuse_unknown("study", unknown)
@@ -284,6 +296,9 @@ def study(
         if number is not None:
             whole = _whole(name, number, least)
             values.append((f"run.{name}", str(whole), f"{name}={whole}"))
+    for name, given in (("warmup", warmup), ("precision", precision)):
+        if given is not None:
+            values.append((f"run.{name}", str(given), f"{name}={given!r}"))
     core = _core.study(
         path_of("study", study, 'the name of a study, such as "rrul", or the path of its file'),
         values,
@@ -406,6 +421,15 @@ def trace_analyse(
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
     return Named({name: Table(table) for name, table in tables}, "table of the trace")
+
+
+def _in_rounds(
+    scenario: ScenarioLike, warmup: str | None, precision: str | float | None
+) -> ScenarioLike:
+    """The scenario with another warm-up and precision, as far as they are given."""
+    given = {"run.warmup": warmup, "run.precision": precision}
+    changes = {place: value for place, value in given.items() if value is not None}
+    return _scenario(scenario).with_(changes) if changes else scenario
 
 
 def _run(

@@ -242,6 +242,10 @@ class Common(TypedDict, total=False):
     warmup: str
     seed: int
     replications: int
+    precision: str
+    precision_of: str
+    max_duration: str
+    max_replications: int
     ties: str
     streams: str
     start_spread: str
@@ -345,6 +349,10 @@ _RUN = (
     "warmup",
     "seed",
     "replications",
+    "precision",
+    "precision_of",
+    "max_duration",
+    "max_replications",
     "ties",
     "streams",
     "start_spread",

@@ -19,6 +19,14 @@ pub(crate) fn threads(text: &str) -> Result<NonZero<usize>, String> {
         .map_err(|_| "write a whole number from 1 on, or leave it out for one per core".to_owned())
 }
 
+/// What a command may write over.
+#[derive(Args, Debug)]
+pub(crate) struct ForceArgs {
+    /// Replace files that Sojourn did not make.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 /// How results are made: options that several commands have.
 #[derive(Args, Debug)]
 pub(crate) struct MakeArgs {

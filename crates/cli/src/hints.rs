@@ -25,6 +25,9 @@ pub(crate) fn instead(error: &Error, args: &[String]) -> Option<String> {
                 )
             })
         }
+        (ErrorKind::MissingRequiredArgument, Some((command, _))) if command == "report" => wrong
+            .contains("--images")
+            .then(|| report_without_images(given)),
         (ErrorKind::UnknownArgument, Some((first, _))) if is_option(first) => {
             let mut words = given.to_vec();
             if !words.iter().any(|word| word == "--flow") {
@@ -54,6 +57,24 @@ fn dumbbell(words: &[String]) -> String {
         .map(|word| shell_word(word).into_owned())
         .collect();
     format!("sojourn dumbbell {}", words.join(" "))
+}
+
+/// What to write where an option is about image files that nobody asked for.
+fn report_without_images(given: &[String]) -> String {
+    let mut options = given.iter().filter(|word| word.starts_with("--"));
+    let about = options.find(|word| {
+        let name = word.split('=').next().unwrap_or(word);
+        !["--latex", "--xlsx", "--out", "--format"].contains(&name)
+    });
+    let name = about.map_or("--width", |word| word.split('=').next().unwrap_or(word));
+    let words: Vec<String> = given
+        .iter()
+        .map(|word| shell_word(word).into_owned())
+        .collect();
+    format!(
+        "{name} is about image files, and none are asked for; add --images: sojourn {} --images svg",
+        words.join(" ")
+    )
 }
 
 /// Whether it is an option of `sojourn dumbbell`.
@@ -111,6 +132,28 @@ fn value(error: &Error, argument: &str) -> Option<String> {
     ))
 }
 
+/// Words for what other commands do, and those commands.
+const TASKS: [(&[&str], &str); 4] = [
+    (
+        &["table", "tables", "results", "result", "export", "latex"],
+        "a report has the tables of results: sojourn report DIR",
+    ),
+    (
+        &[
+            "figure", "figures", "plot", "plots", "graph", "image", "images",
+        ],
+        "a report draws the figures of results: sojourn report DIR --images svg",
+    ),
+    (
+        &["topology", "picture", "diagram", "network"],
+        "to draw a topology: sojourn draw FILE",
+    ),
+    (
+        &["animate", "animation", "nam", "video", "movie"],
+        "to play a run: sojourn run FILE --trace nam run.nam, then sojourn play run.nam",
+    ),
+];
+
 /// What a command that does not exist was probably meant as.
 fn subcommand(command: &str, rest: &[String]) -> Option<String> {
     if command == "help"
@@ -145,6 +188,9 @@ fn subcommand(command: &str, rest: &[String]) -> Option<String> {
             .flat_map(|queue| ["--queue".to_owned(), (*queue).to_owned()]);
         let words: Vec<String> = queues.chain(FLOW.map(str::to_owned)).collect();
         return Some(format!("{unknown}, did you mean: {}", dumbbell(&words)));
+    }
+    if let Some((_, task)) = TASKS.iter().find(|(words, _)| words.contains(&command)) {
+        return Some(format!("{unknown}; {task}"));
     }
     let comparing = [
         "compare",
@@ -181,7 +227,7 @@ mod tests {
 
     #[test]
     fn arguments_that_do_not_fit_are_answered_with_a_command_to_copy() {
-        let cases: [(&[&str], &str); 10] = [
+        let cases: [(&[&str], &str); 14] = [
             (
                 &["help", "tutorial"],
                 "there is no command \"tutorial\"; to read that page: sojourn docs tutorial",
@@ -218,6 +264,23 @@ mod tests {
                 &["list", "metrcs"],
                 "metrcs: \"metrcs\" is not allowed here, did you mean \"metrics\"? (allowed: queues, flows, sources, \
                  congestion, topologies, metrics, figures, studies)",
+            ),
+            (
+                &["report", "results", "--width", "3in"],
+                "--width is about image files, and none are asked for; add --images: sojourn report results --width 3in \
+                 --images svg",
+            ),
+            (
+                &["table", "results"],
+                "there is no command \"table\"; a report has the tables of results: sojourn report DIR",
+            ),
+            (
+                &["topology", "wan.toml"],
+                "there is no command \"topology\"; to draw a topology: sojourn draw FILE",
+            ),
+            (
+                &["animate", "wan.toml"],
+                "there is no command \"animate\"; to play a run: sojourn run FILE --trace nam run.nam, then sojourn play run.nam",
             ),
             (
                 &["lab.toml"],

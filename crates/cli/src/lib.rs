@@ -15,6 +15,7 @@ mod docs;
 mod execute;
 mod failure;
 mod hints;
+mod inputs;
 mod interrupt;
 mod make;
 mod output;

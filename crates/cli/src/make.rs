@@ -10,7 +10,7 @@ use sojourn_results::outcome::RunOutcome;
 use sojourn_results::{Hold, ResultSet};
 use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{LabError, LabErrorKind};
-use sojourn_study::study::{Executed, Options, Progress, Shard, Study, execute};
+use sojourn_study::study::{Executed, Options, Progress, Shard, Study, Waits, execute};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ use std::sync::Arc;
 pub(crate) struct Made {
     /// The results; `None` if other parts are still to be run.
     pub(crate) results: Option<ResultSet>,
+    /// What the next round has to wait for.
+    pub(crate) waits: Option<Waits>,
     /// Keeps others out of the directory until all of it is written.
     _hold: Option<Arc<Hold>>,
 }
@@ -66,6 +68,7 @@ pub(crate) fn make(
         beyond,
         repaired,
         hold,
+        waits,
         ..
     } = executed?;
     for damage in repaired {
@@ -81,6 +84,7 @@ pub(crate) fn make(
     let Some(last) = failures.next_back() else {
         return Ok(Made {
             results,
+            waits,
             _hold: hold,
         });
     };

@@ -117,6 +117,9 @@ pub(crate) fn complain(text: &str) {
     speak(ERROR, text);
 }
 
+/// Characters of advice that fit behind a caret.
+const MOST_LABEL: usize = 60;
+
 /// Says an error on standard error: a line for programs, and below it the line of the file that is wrong, for people.
 pub(crate) fn say_error(error: &LabError) {
     complain(&error.to_string());
@@ -131,6 +134,8 @@ pub(crate) fn say_error(error: &LabError) {
     };
     let label = match error.meant() {
         Some(name) => format!("did you mean {name:?}?"),
+        // The line above says it; below a caret, there is room for a short one.
+        None if error.advice().chars().count() > MOST_LABEL => String::new(),
         None => error.advice().to_owned(),
     };
     anstream::eprint!("{}", printable(&excerpt.lines(file, &label)));

@@ -79,6 +79,14 @@ pub(crate) fn write(
             "LaTeX:   {} ({tables})\n",
             written.numbers.display()
         ));
+        if !written.wide.is_empty() {
+            let names = written.wide.iter().filter_map(|path| path.file_name());
+            let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
+            let names = names.join(", ");
+            text.push_str(&format!(
+                "         wider than a column, see the head of the file: {names}\n"
+            ));
+        }
     }
     if let (true, Some(draw)) = (args.xlsx, draw) {
         let files = draw(dir, &["xlsx"], None);

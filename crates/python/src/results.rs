@@ -247,8 +247,11 @@ pub(crate) fn rerun(
         };
         let runner = |scenario: &Resolved, number| run_unless(scenario, number, &control.cancel);
         let opened = open(&directory)?;
-        let mut again = run_again(opened.dir(), runner, out.as_deref(), options)?;
+        let again = run_again(opened.dir(), runner, out.as_deref(), options);
+        let mut again = again.map_err(|error| opened.named(error))?;
         again.named(opened.dir(), &directory);
+        let altered = again.altered.iter().map(|damage| damage.file.clone());
+        again.differing.extend(altered.collect::<Vec<_>>());
         Ok(again)
     })?;
     Ok((

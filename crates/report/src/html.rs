@@ -84,7 +84,7 @@ pub(crate) fn page(summary: &Summary, palette: &Palette, play: Option<&Play>) ->
 
 /// The pictures of what ran; closed if there are several.
 fn topology(out: &mut Out, summary: &Summary) {
-    let pictures = section(&summary.topologies);
+    let pictures = section(&summary.topologies, &summary.title);
     if !pictures.is_empty() {
         let open = summary.topologies.len() == 1;
         out.open_part("Topology", "nodes, links, queues and flows", open);

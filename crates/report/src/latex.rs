@@ -8,6 +8,7 @@
 
 mod escape;
 mod letters;
+mod width;
 
 use std::collections::BTreeSet;
 
@@ -24,6 +25,8 @@ use letters::letters;
 pub struct Latex {
     /// The id and the text of each table, in the order of the report.
     pub tables: Vec<(String, String)>,
+    /// The ids of tables that are wider than a column of a paper with two.
+    pub wide: Vec<String>,
     /// The macros of all cells.
     pub numbers: String,
 }
@@ -36,10 +39,14 @@ pub fn latex(summary: &Summary, prefix: &str) -> Latex {
     for table in summary.tables() {
         macros(table, prefix, &mut taken, &mut numbers);
     }
+    let tables = summary.tables().map(|table| (&table.id, tabular(table)));
+    let tables: Vec<(&String, (String, bool))> = tables.collect();
+    let wide = tables.iter().filter(|(_, (_, wide))| *wide);
     Latex {
-        tables: summary
-            .tables()
-            .map(|table| (table.id.clone(), tabular(table)))
+        wide: wide.map(|(id, _)| (*id).clone()).collect(),
+        tables: tables
+            .into_iter()
+            .map(|(id, (text, _))| (id.clone(), text))
             .collect(),
         numbers,
     }
@@ -141,13 +148,15 @@ fn setting(table: &Table, laid: &Laid, index: usize) -> Setting {
     Setting::Numbers(Room::of(laid.rows.iter().filter_map(|row| row.get(index))))
 }
 
-/// The file of a table.
-fn tabular(table: &Table) -> String {
+/// The file of a table, and whether the table is wider than a column.
+fn tabular(table: &Table) -> (String, bool) {
     let laid = lay(table, number::cell);
     let settings: Vec<Setting> = (0..table.columns.len())
         .map(|index| setting(table, &laid, index))
         .collect();
+    let points = points(table, &laid, &settings);
     let mut text = format!("% {}\n", comment(&table.title));
+    text.push_str(&width::advice(points));
     text.push_str(NEEDS);
     text.push_str("\\begin{tabular}{\n");
     for setting in &settings {
@@ -173,7 +182,30 @@ fn tabular(table: &Table) -> String {
     text.push_str("\\bottomrule\n\\end{tabular}\n");
     text.push_str(&remarks(table, &laid));
     text.push_str("\\endgroup\n");
-    text
+    (text, width::is_wide(points))
+}
+
+/// About how wide a table is, in points at 10 pt.
+fn points(table: &Table, laid: &Laid, settings: &[Setting]) -> f64 {
+    let columns = table.columns.iter().zip(settings).enumerate();
+    let widths = columns.map(|(index, (column, setting))| {
+        let texts = laid.rows.iter().filter_map(|row| row.get(index));
+        let cells = match setting {
+            Setting::Words(_) => texts
+                .map(|cell| width::words(&cell.text.value))
+                .fold(0.0, f64::max),
+            Setting::Numbers(room) => width::Numbers {
+                negative: room.negative,
+                digits: (room.whole, room.decimals),
+                half_width: room.half_width,
+                mark: &room.mark,
+            }
+            .points(),
+        };
+        let header = wrapped(&column.title, HEADER);
+        width::column(&header, column.unit.as_deref(), cells)
+    });
+    widths.sum()
 }
 
 /// The settings hold to the end of the file, within a group.

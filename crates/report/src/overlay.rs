@@ -10,6 +10,7 @@ use crate::summary::{
     Align, Answer, Axis, Block, Cell, Column, Facet, Figure, Note, Series, SettingGroup, Summary,
     Table, label_of,
 };
+use crate::topology::Topology;
 
 /// The field and column that says whose a value is.
 const OWNER: &str = "results";
@@ -28,6 +29,7 @@ pub fn overlay(all: &[Labelled<'_>], command: &str) -> Option<Summary> {
         paragraphs: paragraphs(all),
         settings: settings(all),
         notes: notes(all),
+        topologies: topologies(all),
         blocks: blocks(all),
         ..(*first).clone()
     };
@@ -47,6 +49,27 @@ pub fn overlay(all: &[Labelled<'_>], command: &str) -> Option<Summary> {
             .collect(),
     });
     Some(merged)
+}
+
+/// The pictures of all networks: one that is the same in all as it is, and any other with whose it is in its title.
+fn topologies(all: &[Labelled<'_>]) -> Vec<Topology> {
+    let mut found: Vec<(&Topology, Vec<&str>)> = Vec::new();
+    for (label, summary) in all {
+        for topology in &summary.topologies {
+            match found.iter_mut().find(|(known, _)| *known == topology) {
+                Some((_, owners)) => owners.push(label),
+                None => found.push((topology, vec![label])),
+            }
+        }
+    }
+    let titled = |(topology, owners): (&Topology, Vec<&str>)| {
+        let mut topology = topology.clone();
+        if owners.len() < all.len() {
+            topology.title = name(Some(&topology.title), &owners.join(", "));
+        }
+        topology
+    };
+    found.into_iter().map(titled).collect()
 }
 
 /// `8s in A, 20s in B`.
@@ -75,7 +98,9 @@ fn differences(all: &[Labelled<'_>]) -> Vec<String> {
         "version of Sojourn".to_owned(),
         of(&|summary| Some(summary.version.clone())),
     );
-    for (group, key) in setting_keys(all) {
+    let mut keys = setting_keys(all);
+    keys.sort_by_key(|(group, key)| rank(all, group, key));
+    for (group, key) in keys {
         let values = of(&|summary| setting(summary, &group, &key).cloned());
         tell(format!("{} {key}", group.to_lowercase()), values);
     }
@@ -92,6 +117,29 @@ fn differences(all: &[Labelled<'_>]) -> Vec<String> {
         tell(label, ran);
     }
     found
+}
+
+/// What comes first of settings that differ: what a command sets, then what follows from nothing else.
+fn rank(all: &[Labelled<'_>], group: &str, key: &str) -> u8 {
+    let is_set = |command: &str| {
+        let mut words = command.split([' ', '\'']);
+        let option = format!("--{}", key.replace(' ', "-"));
+        words.any(|word| {
+            if word == option {
+                return true;
+            }
+            let path = word.split('=').next().unwrap_or(word);
+            word.contains('=') && path.rsplit('.').next() == Some(&key.replace(' ', "_"))
+        })
+    };
+    let follows = ["access ", "reverse "]
+        .iter()
+        .any(|start| key.starts_with(start));
+    match group {
+        _ if all.iter().any(|(_, summary)| is_set(&summary.command)) => 0,
+        "Network" if follows || key == "delay" => 2,
+        _ => 1,
+    }
 }
 
 /// Every group and key of the settings, in order of appearance.
@@ -510,6 +558,27 @@ mod tests {
             ],
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn a_network_that_differs_is_drawn_for_each_with_whose_it_is() {
+        let with = |title: &str| {
+            let topology = json!({ "title": title, "form": "row", "nodes": [], "links": [] });
+            Summary {
+                topologies: vec![serde_json::from_value(topology).unwrap()],
+                ..summary("8s", &[("CoDel", 1.0)])
+            }
+        };
+        let titles = |one: &Summary, other: &Summary| -> Vec<String> {
+            let merged = overlay(&[("A", one), ("B", other)], "c").unwrap();
+            let topologies = merged.topologies.into_iter();
+            topologies.map(|topology| topology.title).collect()
+        };
+        assert_eq!(titles(&with("10 ms"), &with("10 ms")), ["10 ms"]);
+        assert_eq!(
+            titles(&with("10 ms"), &with("25 ms")),
+            ["10 ms, A", "25 ms, B"]
+        );
     }
 
     #[test]

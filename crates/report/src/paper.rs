@@ -19,6 +19,8 @@ pub const SPREADSHEET_FILE: &str = "tables.xlsx";
 pub struct WrittenLatex {
     /// `latex/table-<id>.tex` of each table, in the order of the report.
     pub tables: Vec<PathBuf>,
+    /// Those that are wider than a column of a paper with two; their heads say how to set them.
+    pub wide: Vec<PathBuf>,
     /// [`NUMBERS_FILE`].
     pub numbers: PathBuf,
 }
@@ -32,13 +34,20 @@ pub struct WrittenLatex {
 pub fn write_latex(dir: &Path, prefix: &str) -> Result<WrittenLatex, ReportError> {
     let latex = latex(&load(dir)?, prefix);
     let folder = dir.join(LATEX_FOLDER);
-    let mut tables = Vec::new();
+    let (mut tables, mut wide) = (Vec::new(), Vec::new());
     for (id, text) in &latex.tables {
         let path = folder.join(format!("table-{id}.tex"));
         write_whole(&path, text)?;
+        if latex.wide.contains(id) {
+            wide.push(path.clone());
+        }
         tables.push(path);
     }
     let numbers = folder.join(NUMBERS_FILE);
     write_whole(&numbers, &latex.numbers)?;
-    Ok(WrittenLatex { tables, numbers })
+    Ok(WrittenLatex {
+        tables,
+        wide,
+        numbers,
+    })
 }

@@ -129,14 +129,49 @@ pub fn fragment(play: &Play) -> String {
 /// What the reader sees, and what is left out.
 fn caption(play: &Play) -> String {
     let mut text = format!(
-        "Packets of <code>{}</code>. A bar on a link is a packet, as long as its transmission takes; one with a dark edge is marked. A bar next to a \
+        "Packets of the run that <code>{}</code> traces, from {} to {}{}. A bar on a link is a packet, as long as its transmission takes; one with a dark edge is marked. A bar next to a \
          link is the queue in front of it. Dropped packets fall.",
-        escape(&play.source)
+        escape(&play.source),
+        seconds(play.from),
+        seconds(play.from + play.span),
+        escape(&setting(play))
     );
     if let Some(cut) = &play.cut {
         let _ = write!(text, " <strong>{}</strong>", escape(cut));
     }
     text
+}
+
+/// Queues that are named in a caption.
+const MOST_QUEUES: usize = 2;
+
+/// By which queues a reader tells the run from others.
+fn setting(play: &Play) -> String {
+    let nodes = &play.topology.nodes;
+    let ways = play.topology.links.iter().flat_map(|link| {
+        [
+            (&link.forward, link.from, link.to),
+            (&link.reverse, link.to, link.from),
+        ]
+    });
+    let queues = ways.filter(|(way, ..)| !way.queue.is_empty());
+    let queues = queues.take(MOST_QUEUES).map(|(way, from, to)| {
+        let [from, to] = [from, to].map(|node| nodes[node].name.line("/"));
+        let (queue, rate) = (way.queue.line(" / "), way.rate.line(", "));
+        format!("{queue} at {rate} from {from} to {to}")
+    });
+    let queues: Vec<String> = queues.collect();
+    match queues.is_empty() {
+        true => String::new(),
+        false => format!(": {}", queues.join("; ")),
+    }
+}
+
+/// Nanoseconds in seconds, with the digits that they have.
+fn seconds(ns: i64) -> String {
+    let digits = format!("{}.{:09}", ns / 1_000_000_000, ns.rem_euclid(1_000_000_000));
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    format!("{digits}\u{a0}s")
 }
 
 /// The packets as the script reads them, a list per quantity.
@@ -191,6 +226,7 @@ mod tests {
         let way = Way {
             rate: Values::one("1 Mbps"),
             delay: Values::one("10 ms"),
+            queue: Values::one("RED, 5 packets"),
             ..Way::default()
         };
         Play {
@@ -245,6 +281,17 @@ mod tests {
         assert!(html.contains("<title>Packets of &lt;a &amp; b&gt;</title>"));
         // Flows have no lines of their own, but in the legend: packets are drawn there.
         assert_eq!(html.matches("class=\"f0 lane\"").count(), 1);
+    }
+
+    #[test]
+    fn the_caption_says_which_run_plays_and_when() {
+        let mut play = play();
+        play.source = "run.nam".to_owned();
+        play.topology.nodes[0].name = Values::one("a");
+        let text = caption(&play);
+        let start = "Packets of the run that <code>run.nam</code> traces, from 1\u{a0}s to 3\u{a0}s: RED, 5 packets at 1 Mbps from a to b; ";
+        assert!(text.starts_with(start), "{text}");
+        assert_eq!(seconds(4_999_900_000), "4.9999\u{a0}s");
     }
 
     #[test]

@@ -207,9 +207,11 @@ pub fn csv_table(table: &Table) -> String {
     let mut records = Vec::with_capacity(table.rows.len() + 1);
     let mut head = Vec::new();
     for (column, (half, n)) in table.columns.iter().zip(&parts) {
-        head.push(csv_cell(&column.key).into_owned());
-        head.extend(half.then(|| format!("{}_half_width", column.key)));
-        head.extend(n.then(|| format!("{}_n", column.key)));
+        // A name without spaces needs no quotes in programs: `delay_ms_p99_voice_half_width`.
+        let key = column.key.replace(' ', "_");
+        head.push(csv_cell(&key).into_owned());
+        head.extend(half.then(|| format!("{key}_half_width")));
+        head.extend(n.then(|| format!("{key}_n")));
     }
     records.push(head);
     for row in &table.rows {

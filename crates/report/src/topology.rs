@@ -11,6 +11,7 @@ mod claims;
 mod geometry;
 mod labels;
 mod layers;
+mod layout;
 mod legend;
 mod link_text;
 mod model;
@@ -24,8 +25,9 @@ mod svg;
 mod text;
 
 pub(crate) use geometry::Point;
+pub use layout::places;
 pub use model::{Flow, Form, Leg, Link, Node, NodeKind, Topology, Way};
-pub use place::places;
+pub use row::is_row;
 pub(crate) use section::section;
 pub(crate) use svg::stage;
 pub use svg::topology_svg;

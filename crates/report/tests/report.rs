@@ -253,6 +253,41 @@ fn a_series_has_one_colour_in_all_figures() {
 }
 
 #[test]
+fn the_legend_of_lines_that_dashes_tell_apart_shows_lines() {
+    let mut summary = sample();
+    let rows: Vec<Value> = ["CoDel, A", "CoDel, B"]
+        .iter()
+        .flat_map(|s| [1, 2].map(|x| json!({"x": x, "y": x, "s": s})))
+        .collect();
+    summary["blocks"].as_array_mut().unwrap().push(json!({
+        "type": "figure", "id": "pair", "title": "Pair", "kind": "lines",
+        "x": {"field": "x", "title": "x", "scale": "linear"}, "y": {"field": "y", "title": "y"},
+        "series": {"field": "s", "title": "Queue", "dashed": {"CoDel, B": "CoDel, A"}},
+        "rows": rows
+    }));
+    let dir = directory(&summary.to_string());
+    render(dir.path()).unwrap();
+    let text = std::fs::read_to_string(dir.path().join("figures/pair.vl.json")).unwrap();
+    let spec: Value = serde_json::from_str(&text).unwrap();
+    let layers = spec["layer"].as_array().unwrap();
+    let legends = |channel: &str| -> Vec<Value> {
+        let channels = layers.iter().map(|layer| &layer["encoding"][channel]);
+        let channels = channels.filter(|channel| channel.is_object());
+        channels.map(|channel| channel["legend"].clone()).collect()
+    };
+    assert!(legends("shape").iter().all(Value::is_null));
+    for channel in ["color", "strokeDash"] {
+        let all = legends(channel);
+        assert!(!all.is_empty(), "{channel}");
+        let mut symbols = all.iter().map(|legend| &legend["symbolType"]);
+        assert!(
+            symbols.all(|symbol| symbol == "stroke"),
+            "{channel}: {all:?}"
+        );
+    }
+}
+
+#[test]
 fn what_the_reader_must_know_stands_by_the_figure() {
     let html = rendered(&sample());
     assert!(html.contains("Thinned from 60 000 to 301 samples per queue"));

@@ -73,9 +73,27 @@ pub struct Has {
     pub forward: bool,
     /// What some metrics need.
     pub needs: Vec<Need>,
+    /// The source whose packets they send as they are, without RTP: `voice`.
+    pub bare: Option<&'static str>,
 }
 
 impl Has {
+    /// What to write so that these flows have a receiver that plays what they send.
+    fn over_rtp(&self, lacking: Need) -> Option<String> {
+        let source = self.bare?;
+        let suits = match lacking {
+            Need::Voice => source == "voice",
+            Need::Video => source == "video",
+            Need::Media => true,
+            _ => false,
+        };
+        suits.then(|| {
+            format!(
+                "write kind = \"rtp\" and source = \"{source}\" in place of kind = \"{source}\""
+            )
+        })
+    }
+
     /// The metric that these flows have in place of one that needs what they lack.
     fn near(&self, lacking: Need) -> Option<&'static str> {
         let has = |need| self.needs.contains(&need);
@@ -458,8 +476,10 @@ impl Names {
             metric.name,
             need.kinds()
         );
-        let near =
-            own().find_map(|has| Some(format!("write \"{} of {}\"", has.near(need)?, has.label)));
+        let near = own().find_map(|has| {
+            let write = |near| format!("write \"{near} of {}\"", has.label);
+            has.near(need).map(write).or_else(|| has.over_rtp(need))
+        });
         let remedy = match self.has.iter().find(can) {
             _ if near.is_some() => near.unwrap_or_default(),
             Some(other) => format!("write \"{} of {}\"", metric.name, other.label),
@@ -672,19 +692,28 @@ mod tests {
             label: label.to_owned(),
             forward,
             needs: needs.to_vec(),
+            bare: None,
         };
         let mut known = names();
-        known.labels.push("ping".to_owned());
+        known.labels.extend(["ping", "call"].map(str::to_owned));
         known.has = vec![
             has("reno", true, &[Need::End]),
             has("cbr", true, &[]),
             has("ping", false, &[Need::Exchanges, Need::Transfers]),
+            Has {
+                bare: Some("voice"),
+                ..has("call", false, &[])
+            },
         ];
         let parse = |text: &str| Asked::parse(text, None, &known).map(|asked| asked.of);
         let cases = [
             (
                 "mos",
                 "mos is a metric of rtp with source = \"voice\" flows, and no forward flow is one; write loss_ratio, delay_s_p95 or jitter_s_mean for any flow",
+            ),
+            (
+                "mos of call",
+                "mos is a metric of rtp with source = \"voice\" flows, and \"call\" is of another kind; write kind = \"rtp\" and source = \"voice\" in place of kind = \"voice\"",
             ),
             (
                 "page_load_s_p50 of reno",

@@ -1,6 +1,7 @@
 //! The columns of result files, each declared once: name, unit, meaning, how it is taken from an outcome and put back into one.
 //! Schemas, files, Arrow tables and `docs/reference/results.md` come from these lists, as does [`read_run`], which goes the way back.
 
+mod batches;
 mod column;
 mod exchanges;
 mod flows;
@@ -20,11 +21,14 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
 
+pub(crate) use batches::SUMS;
+pub use batches::read_batches;
 pub use column::{ColumnInfo, Kind};
 pub use kind::Type;
 pub use read::{OptionalTables, read_run};
 pub use series::read_series;
 
+use batches::BATCHES;
 use column::{Key, schema_of};
 use flows::FLOWS;
 use queues::QUEUES;
@@ -44,6 +48,7 @@ pub fn columns(kind: Kind) -> Vec<ColumnInfo> {
         Kind::Transfers => TRANSFERS.infos(),
         Kind::Media => media::MEDIA.infos(),
         Kind::Series => SERIES.infos(),
+        Kind::Batches => BATCHES.infos(),
         Kind::Runs => RUNS.infos(),
     }
 }
@@ -86,6 +91,7 @@ pub fn batch(kind: Kind, point: u64, run: &RunOutcome) -> Result<RecordBatch, Ar
             let rows: Vec<Sample> = run.series.iter().flat_map(samples).collect();
             SERIES.table(key, &rows)
         }
+        Kind::Batches => BATCHES.table(key, &run.batches),
         Kind::Runs => RUNS.table(key, std::slice::from_ref(run)),
     }
 }

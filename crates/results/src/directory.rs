@@ -1,56 +1,37 @@
 //! Result directories on disk: made, continued, read.
 
+mod files;
+mod set;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
-use bytes::Bytes;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use sojourn_report::{LATEX_FOLDER, Note, SPREADSHEET_FILE};
+use arrow_array::RecordBatch;
 
 use super::checksum::ALTERED;
-use super::columns::{Kind, OptionalTables, batch, read_run, read_series, run_id, schema};
+use super::columns::{Kind, OptionalTables, read_batches, read_run, read_series};
+use super::design::Design;
 use super::hold::{Claim, Hold, host, not_alone};
-use super::manifest::{Manifest, PointInfo, SCHEMA_VERSION, VERSION, parse};
+use super::manifest::{Manifest, VERSION, parse};
 use super::record::{
     CHECKSUM_FOLDER, Damage, Record, RunState, check, file_name, identities, read_checked,
     record_file,
 };
-use crate::outcome::{RunOutcome, SeriesOutcome};
+pub use super::removal::{SOURCE_FILE, TIMING_FILE};
+use super::removal::{
+    TEMPORARY, is_ours, is_result_dir, remove_file, remove_leftovers, remove_results,
+    remove_timings, run_folders,
+};
+use crate::outcome::{BatchOutcome, RunOutcome, SeriesOutcome};
+pub use files::run_files;
+pub use set::{ResultSet, tables_arrow};
 pub use sojourn_scenario::document::MANIFEST_FILE;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
-/// Name of the file with everything that depends on when and where runs were made.
-pub const TIMING_FILE: &str = "timing.json";
-
-/// What Sojourn writes into a result directory, beside the folders of [`Kind`]: `--fresh` removes these and nothing else.
-const FILES: [&str; 6] = [
-    MANIFEST_FILE,
-    TIMING_FILE,
-    "summary.json",
-    "report.html",
-    SPREADSHEET_FILE,
-    SOURCE_FILE,
-];
-/// Folders of runs come first.
-const FOLDERS: [&str; 4] = [CHECKSUM_FOLDER, "figures", "tables", LATEX_FOLDER];
-
-/// The study or scenario file that was run, as it was written.
-pub const SOURCE_FILE: &str = "source.toml";
-
-/// Key of the schema version in the metadata of Parquet files.
-const VERSION_KEY: &str = "sojourn.schema_version";
-
-/// Both ends of a whole Parquet file.
-const PARQUET_MAGIC: &[u8] = b"PAR1";
+use files::{is_whole, parse_table};
 
 /// A result directory.
 #[derive(Clone, Debug)]
@@ -96,16 +77,6 @@ pub struct Run {
     pub outcome: RunOutcome,
 }
 
-/// The results of a study or of a single scenario, in memory. Time series of a directory are read when asked for.
-#[derive(Clone, Debug)]
-pub struct ResultSet {
-    /// What ran.
-    pub manifest: Manifest,
-    /// The runs, by point and replication.
-    pub runs: Vec<Run>,
-    dir: Option<ResultDir>,
-}
-
 impl ResultDir {
     /// The directory for a study: a new one, or one that holds runs of the same study, which are kept. Until the value is
     /// dropped, or [released](ResultDir::release), no other process writes into the directory, but other parts.
@@ -117,15 +88,24 @@ impl ResultDir {
         // Nothing is written into a directory of something else, not even a lock.
         look(path)?;
         let (hold, made) = enter(path, taking)?;
-        let mut found = look(path)?;
-        if taking.fresh && !hold.is_locked() && found == Found::Results {
-            remove_results(path)?;
-            found = Found::Nothing;
-        }
+        let found = match taking.fresh {
+            // What is left is not ours, and stays.
+            true => Found::Nothing,
+            false => look(path)?,
+        };
         let mut damage = None;
+        let mut manifest = manifest;
+        let mut as_found = false;
         let new = match (found, made) {
             (Found::Results, _) => {
-                damage = check_same(path, &manifest)?;
+                let theirs = read_manifest(path)?;
+                damage = check_same(path, &manifest, &theirs)?;
+                if let (Some(own), Some(other), None) = (&manifest.design, &theirs.design, &damage)
+                {
+                    manifest = manifest.in_round(own.continued_from(other));
+                    // Others may have gone on to the next round meanwhile.
+                    as_found = manifest.design == theirs.design;
+                }
                 New::Nothing
             }
             (Found::Nothing, false) => New::Content,
@@ -139,7 +119,7 @@ impl ResultDir {
             hold: Some(Arc::new(hold)),
             damage,
         };
-        match dir.furnish() {
+        match dir.furnish(as_found) {
             Ok(()) => Ok(dir),
             Err(error) => {
                 dir.abandon();
@@ -148,14 +128,50 @@ impl ResultDir {
         }
     }
 
-    /// Makes the folders and the manifest.
-    fn furnish(&self) -> Result<()> {
+    /// Makes the folders, and the manifest unless it is there.
+    fn furnish(&self, as_found: bool) -> Result<()> {
         for folder in run_folders() {
             let folder = self.path.join(folder);
             fs::create_dir_all(&folder)
                 .map_err(|error| LabError::io(&folder, "make the directory", &error))?;
         }
-        self.write_manifest()
+        match as_found {
+            true => Ok(()),
+            false => self.write_manifest(),
+        }
+    }
+
+    /// Goes on to the next round, in the manifest, too. Parts of a study that find the same round finished find the same next
+    /// one; one that is late takes nothing back.
+    ///
+    /// # Errors
+    /// When the manifest cannot be read or written.
+    pub fn go_on_to(&mut self, design: Design) -> Result<()> {
+        if self.catch_up()? {
+            return Ok(());
+        }
+        self.set_manifest(self.manifest.in_round(design))
+    }
+
+    /// Takes the round that the manifest says, if other parts of the study have gone on: whether they have.
+    ///
+    /// # Errors
+    /// When the manifest cannot be read.
+    pub fn catch_up(&mut self) -> Result<bool> {
+        let theirs = read_manifest(&self.path)?.design;
+        let round = |design: Option<&Design>| design.map(|own| own.round);
+        let own = self.manifest.design.as_ref();
+        match theirs {
+            Some(theirs)
+                if round(Some(&theirs)) > round(own)
+                    && own.is_some_and(|own| own.as_asked() == theirs.as_asked()) =>
+            {
+                self.manifest = self.manifest.in_round(theirs);
+                self.identities = identities(&self.manifest)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// A directory with results.
@@ -380,9 +396,11 @@ impl ResultDir {
             let outcome = self.read_run(point, replication)?;
             // Time series are read when they are asked for, but what is wrong with them is said at once.
             let record = self.record_of(point, replication)?;
-            if let Some(sum) = record.checksum(Kind::Series, point, replication) {
-                check(&self.file(Kind::Series, point, replication), sum)
-                    .map_err(|damage| self.damaged(&damage))?;
+            for kind in [Kind::Series, Kind::Batches] {
+                if let Some(sum) = record.checksum(kind, point, replication) {
+                    check(&self.file(kind, point, replication), sum)
+                        .map_err(|damage| self.damaged(&damage))?;
+                }
             }
             Ok(Run { point, outcome })
         };
@@ -394,7 +412,7 @@ impl ResultDir {
     /// # Errors
     /// As [`ResultDir::read_run`].
     pub fn read_series(&self, point: u64, replication: u64) -> Result<Vec<SeriesOutcome>> {
-        match self.series_table(point, replication)? {
+        match self.table_of(Kind::Series, point, replication)? {
             None => Ok(Vec::new()),
             Some(table) => read_series(&table).map_err(|problem| {
                 self.unreadable(&self.file(Kind::Series, point, replication), &problem)
@@ -402,9 +420,22 @@ impl ResultDir {
         }
     }
 
-    fn series_table(&self, point: u64, replication: u64) -> Result<Option<RecordBatch>> {
+    /// The batches of a run; empty where it was made before there were any.
+    ///
+    /// # Errors
+    /// As [`ResultDir::read_run`].
+    pub fn read_batches(&self, point: u64, replication: u64) -> Result<Vec<BatchOutcome>> {
+        match self.table_of(Kind::Batches, point, replication)? {
+            None => Ok(Vec::new()),
+            Some(table) => read_batches(&table).map_err(|problem| {
+                self.unreadable(&self.file(Kind::Batches, point, replication), &problem)
+            }),
+        }
+    }
+
+    fn table_of(&self, kind: Kind, point: u64, replication: u64) -> Result<Option<RecordBatch>> {
         let record = self.record_of(point, replication)?;
-        self.read_table(&record, Kind::Series, point, replication)
+        self.read_table(&record, kind, point, replication)
     }
 
     /// Whether a run was made, whatever happened to it since.
@@ -447,198 +478,10 @@ impl ResultDir {
     }
 }
 
-impl ResultSet {
-    /// Results that are in memory.
-    pub fn new(manifest: Manifest, mut runs: Vec<Run>) -> ResultSet {
-        runs.sort_by_key(|run| (run.point, run.outcome.replication));
-        ResultSet {
-            manifest,
-            runs,
-            dir: None,
-        }
-    }
-
-    /// The results of a directory.
-    ///
-    /// # Errors
-    /// When there are none, runs are missing, or a file does not hold what it should.
-    pub fn load(path: &Path) -> Result<ResultSet> {
-        ResultSet::of(ResultDir::open(path)?)
-    }
-
-    /// The results of a directory that is open.
-    ///
-    /// # Errors
-    /// As [`ResultSet::load`].
-    pub fn of(dir: ResultDir) -> Result<ResultSet> {
-        let missing = dir.missing();
-        if let Some((point, replication)) = missing.first() {
-            return Err(LabError::new(
-                LabErrorKind::ForeignResults,
-                format!(
-                    "{} of {} runs are missing; the first one is {}",
-                    missing.len(),
-                    dir.manifest.runs().count(),
-                    run_id(*point, *replication)
-                ),
-            )
-            .in_file(&dir.path.display().to_string())
-            .remedy(format!(
-                "finish it with: {}",
-                dir.manifest.command_into(&dir.path)
-            )));
-        }
-        let wanted: Vec<(u64, u64)> = dir.manifest.runs().collect();
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let size = wanted.len().div_ceil(threads).max(1);
-        let dir_ref = &dir;
-        let parts: Vec<Result<Vec<Run>>> = std::thread::scope(|scope| {
-            let begin = |part: &'_ [(u64, u64)]| {
-                let part = part.to_vec();
-                scope.spawn(move || dir_ref.read_runs(&part))
-            };
-            let readers: Vec<_> = wanted.chunks(size).map(begin).collect();
-            let join = |reader: std::thread::ScopedJoinHandle<'_, _>| match reader.join() {
-                Ok(part) => part,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            readers.into_iter().map(join).collect()
-        });
-        let runs: Result<Vec<Vec<Run>>> = parts.into_iter().collect();
-        let runs: Result<Vec<Run>> = runs.map(|parts| parts.into_iter().flatten().collect());
-        Ok(ResultSet {
-            manifest: dir.manifest.clone(),
-            runs: runs?,
-            dir: Some(dir),
-        })
-    }
-
-    /// Replaces the auditor's notes, in the directory, too.
-    ///
-    /// # Errors
-    /// When the manifest cannot be written.
-    pub fn set_notes(&mut self, notes: Vec<Note>) -> Result<()> {
-        self.manifest.notes = notes;
-        match &mut self.dir {
-            Some(dir) => dir.set_manifest(self.manifest.clone()),
-            None => Ok(()),
-        }
-    }
-
-    /// The runs of a point, in order.
-    pub fn of_point(&self, point: u64) -> impl Iterator<Item = &RunOutcome> {
-        // The runs are in the order of their points.
-        let first = self.runs.partition_point(|run| run.point < point);
-        let runs = self.runs[first..].iter();
-        runs.take_while(move |run| run.point == point)
-            .map(|run| &run.outcome)
-    }
-
-    /// Whether a point has nothing to estimate: the study says that nothing in it is random, or all its replications came out the same.
-    pub fn is_exact(&self, point: &PointInfo) -> bool {
-        let mut runs = self.of_point(point.point);
-        let first = runs.next();
-        let others: Vec<&RunOutcome> = runs.collect();
-        let same = |first: &RunOutcome| others.iter().all(|other| first.is_as(other));
-        point.deterministic || (!others.is_empty() && first.is_some_and(same))
-    }
-
-    /// The time series of a run.
-    ///
-    /// # Errors
-    /// When the file of a directory cannot be read.
-    pub fn series(&self, point: u64, replication: u64) -> Result<Vec<SeriesOutcome>> {
-        match &self.dir {
-            Some(dir) => dir.read_series(point, replication),
-            None => Ok(self
-                .of_point(point)
-                .filter(|run| run.replication == replication)
-                .flat_map(|run| run.series.iter().cloned())
-                .collect()),
-        }
-    }
-
-    /// The table of one kind over all runs, with columns for the experiment and each factor.
-    ///
-    /// # Errors
-    /// When a file of a directory cannot be read.
-    pub fn table(&self, kind: Kind) -> Result<RecordBatch> {
-        let parts: Result<Vec<RecordBatch>> = self
-            .runs
-            .iter()
-            .map(|run| {
-                let table = match &self.dir {
-                    Some(dir) if kind == Kind::Series => dir
-                        .series_table(run.point, run.outcome.replication)?
-                        .unwrap_or_else(|| RecordBatch::new_empty(schema(kind))),
-                    _ => batch(kind, run.point, &run.outcome).map_err(|error| arrow(&error))?,
-                };
-                let index = usize::try_from(run.point).unwrap_or(usize::MAX);
-                let point = self.manifest.points.get(index);
-                self.with_levels(&table, point)
-                    .map_err(|error| arrow(&error))
-            })
-            .collect();
-        let parts = parts?;
-        let whole = match parts.first() {
-            Some(first) => arrow_select::concat::concat_batches(&first.schema(), &parts),
-            None => Ok(RecordBatch::new_empty(schema(kind))),
-        };
-        whole.map_err(|error| arrow(&error))
-    }
-
-    /// A table with columns `experiment` and `factor_NAME` behind its own.
-    fn with_levels(
-        &self,
-        table: &RecordBatch,
-        point: Option<&PointInfo>,
-    ) -> std::result::Result<RecordBatch, ArrowError> {
-        let rows = table.num_rows();
-        let mut fields: Vec<Arc<Field>> = table.schema().fields().iter().cloned().collect();
-        let mut arrays: Vec<ArrayRef> = table.columns().to_vec();
-        let mut add = |name: String, value: Option<&str>| {
-            if fields.iter().any(|field| *field.name() == name) {
-                return;
-            }
-            fields.push(Arc::new(Field::new(name, DataType::Utf8, true)));
-            arrays.push(Arc::new(StringArray::from(vec![value; rows])));
-        };
-        add(
-            "experiment".to_owned(),
-            point.map(|p| p.experiment.as_str()),
-        );
-        for experiment in &self.manifest.experiments {
-            for factor in &experiment.factors {
-                let level = point.and_then(|p| p.levels.get(&factor.name));
-                add(format!("factor_{}", factor.name), level.map(String::as_str));
-            }
-        }
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
-    }
-}
-
-/// The tables of a result directory, one per kind, over all runs.
-///
-/// # Errors
-/// As [`ResultSet::load`].
-pub fn tables_arrow(path: &Path) -> Result<Vec<(Kind, RecordBatch)>> {
-    let results = ResultSet::load(path)?;
-    let table = |kind| results.table(kind).map(|table| (kind, table));
-    Kind::ALL.into_iter().map(table).collect()
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     Nothing,
     Results,
-}
-
-/// Folders that hold a file for each run.
-fn run_folders() -> impl Iterator<Item = &'static str> {
-    Kind::ALL
-        .into_iter()
-        .map(Kind::name)
-        .chain([CHECKSUM_FOLDER])
 }
 
 /// What is in a directory.
@@ -662,20 +505,10 @@ fn look(path: &Path) -> Result<Found> {
     names.sort();
     // Results that lost their manifest are known by their checksums; each run has its own proof of what it is of.
     let lost = names.iter().any(|name| name == CHECKSUM_FOLDER);
-    let ours = |name: &str| {
-        is_temporary(name)
-            || Hold::is_lock(name)
-            || run_folders().any(|folder| folder == name)
-            || (lost && (FILES.contains(&name) || FOLDERS.contains(&name) || is_timing(name)))
-    };
+    let ours = |name: &String| Hold::is_lock(name) || is_ours(name, lost);
     match names.into_iter().find(|name| !ours(name)) {
         None => Ok(Found::Nothing),
-        Some(name) => Err(LabError::new(
-            LabErrorKind::ForeignResults,
-            format!("the directory contains other files, such as {name:?}"),
-        )
-        .in_file(&path.display().to_string())
-        .remedy("name an empty or new directory")),
+        Some(name) => Err(foreign(path, &name)),
     }
 }
 
@@ -711,18 +544,38 @@ fn take(path: &Path, claim: &Claim, fresh: bool) -> Result<Hold> {
     let hold = Hold::take(path, claim, || {
         alone = true;
         remove_leftovers(path)?;
-        match fresh && look(path)? == Found::Results {
-            true => remove_results(path),
+        match fresh {
+            true => empty(path),
             false => Ok(()),
         }
     })?;
-    match fresh && !alone && hold.is_locked() {
-        true => {
+    match fresh && !alone {
+        true if hold.is_locked() => {
             drop(hold);
             Err(not_alone(path))
         }
+        // Nothing is locked there.
+        true => empty(path).map(|()| hold),
         false => Ok(hold),
     }
+}
+
+/// Removes the results of a directory, once it is sure that there are some, and no other thing with a manifest.
+fn empty(path: &Path) -> Result<()> {
+    match look(path)? {
+        Found::Results if !is_result_dir(path) => Err(foreign(path, MANIFEST_FILE)),
+        _ => remove_results(path),
+    }
+}
+
+/// The error of a directory of something else.
+fn foreign(path: &Path, name: &str) -> LabError {
+    LabError::new(
+        LabErrorKind::ForeignResults,
+        format!("the directory contains other files, such as {name:?}"),
+    )
+    .in_file(&path.display().to_string())
+    .remedy("name an empty or new directory")
 }
 
 /// Makes a directory: whether there was none.
@@ -771,14 +624,13 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
     parse(&text, &file.display().to_string())
 }
 
-fn check_same(path: &Path, manifest: &Manifest) -> Result<Option<Damage>> {
-    let found = read_manifest(path)?;
+fn check_same(path: &Path, manifest: &Manifest, found: &Manifest) -> Result<Option<Damage>> {
     let problem = if found.sojourn != manifest.sojourn {
         format!(
             "Sojourn {} wrote these results, this is {VERSION}",
             found.sojourn
         )
-    } else if let Some(difference) = manifest.difference(&found) {
+    } else if let Some(difference) = manifest.difference(found) {
         match found.name == manifest.name {
             true => format!("these results were made with other settings: {difference}"),
             false => format!(
@@ -797,80 +649,6 @@ fn check_same(path: &Path, manifest: &Manifest) -> Result<Option<Damage>> {
     Err(LabError::new(LabErrorKind::ForeignResults, problem)
         .in_file(&path.display().to_string())
         .remedy("name another directory, or replace these results with --fresh"))
-}
-
-/// Removes a file, if there is one.
-fn remove_file(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(LabError::io(path, "remove the old results", &error))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn remove_results(path: &Path) -> Result<()> {
-    // The manifest goes last: until then the directory is known for what it is. Records go first: what is half removed is
-    // not whole.
-    for folder in FOLDERS.into_iter().chain(run_folders()) {
-        let folder = path.join(folder);
-        match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(LabError::io(&folder, "remove the old results", &error));
-            }
-            _ => {}
-        }
-    }
-    remove_timings(path)?;
-    for file in FILES.iter().rev() {
-        remove_file(&path.join(file))?;
-    }
-    Ok(())
-}
-
-/// Removes what says when and where runs were made.
-fn remove_timings(path: &Path) -> Result<()> {
-    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        if is_timing(&entry.file_name().to_string_lossy()) {
-            remove_file(&entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether it is the timing of a study or of a part.
-fn is_timing(name: &str) -> bool {
-    name == TIMING_FILE || (name.starts_with("timing-") && name.ends_with(".json"))
-}
-
-/// Removes what writers left that were stopped in the middle of a file. Only who is alone in a directory may: what others
-/// are writing has the same names.
-fn remove_leftovers(path: &Path) -> Result<()> {
-    let folders = run_folders().chain(FOLDERS).map(|folder| path.join(folder));
-    for folder in std::iter::once(path.to_owned()).chain(folders) {
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(LabError::io(&folder, "read the directory", &error)),
-        };
-        for entry in entries {
-            let entry =
-                entry.map_err(|error| LabError::io(&folder, "read the directory", &error))?;
-            if is_temporary(&entry.file_name().to_string_lossy()) {
-                let path = entry.path();
-                fs::remove_file(&path)
-                    .map_err(|error| LabError::io(&path, "remove the unfinished file", &error))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Extension of files that are being written.
-const TEMPORARY: &str = "part";
-
-fn is_temporary(name: &str) -> bool {
-    name.starts_with('.') && name.ends_with(&format!(".{TEMPORARY}"))
 }
 
 /// The name under which this process writes a file: no other does, on no machine.
@@ -913,87 +691,9 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     })
 }
 
-fn is_whole(path: &Path) -> bool {
-    use std::io::{Read as _, Seek as _, SeekFrom};
-    let tail = || -> std::io::Result<[u8; 4]> {
-        let mut file = fs::File::open(path)?;
-        let mut bytes = [0; 4];
-        file.seek(SeekFrom::End(-4))?;
-        file.read_exact(&mut bytes)?;
-        Ok(bytes)
-    };
-    tail().is_ok_and(|bytes| bytes == PARQUET_MAGIC)
-}
-
-fn to_parquet(table: &RecordBatch) -> std::result::Result<Vec<u8>, parquet::errors::ParquetError> {
-    let version = KeyValue::new(VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
-    let properties = WriterProperties::builder()
-        .set_created_by(format!("sojourn {VERSION}"))
-        .set_compression(Compression::UNCOMPRESSED)
-        .set_statistics_enabled(EnabledStatistics::None)
-        .set_key_value_metadata(Some(vec![version]))
-        .build();
-    let mut writer = ArrowWriter::try_new(Vec::new(), table.schema(), Some(properties))?;
-    writer.write(table)?;
-    writer.into_inner()
-}
-
-/// The table that a file holds.
-fn parse_table(bytes: Vec<u8>, kind: Kind) -> std::result::Result<RecordBatch, String> {
-    let read = || -> std::result::Result<(Option<String>, Vec<RecordBatch>), ArrowError> {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes))?;
-        let metadata = builder.metadata().file_metadata().key_value_metadata();
-        let version = metadata
-            .into_iter()
-            .flatten()
-            .find(|pair| pair.key == VERSION_KEY)
-            .and_then(|pair| pair.value.clone());
-        let batches: std::result::Result<Vec<_>, _> = builder.build()?.collect();
-        Ok((version, batches?))
-    };
-    let (version, batches) = read().map_err(|error| error.to_string())?;
-    if version.as_deref() != Some(&SCHEMA_VERSION.to_string()) {
-        let found = version.as_deref().unwrap_or("none");
-        return Err(format!(
-            "it has schema_version {found}; this version reads {SCHEMA_VERSION}"
-        ));
-    }
-    let schema = batches
-        .first()
-        .map_or_else(|| schema(kind), RecordBatch::schema);
-    arrow_select::concat::concat_batches(&schema, &batches).map_err(|error| error.to_string())
-}
-
 /// The error of a run that was not made.
 fn not_made(path: &Path) -> LabError {
     LabError::new(LabErrorKind::ForeignResults, "the run was not made")
         .in_file(&path.display().to_string())
         .remedy("run the study again: the other runs are kept")
-}
-
-/// The files of a run, by their paths in a result directory, the one of the run itself last. Each is made when it is asked
-/// for.
-pub fn run_files(
-    point: u64,
-    run: &RunOutcome,
-) -> impl Iterator<Item = Result<(String, Vec<u8>)>> + '_ {
-    let kinds = Kind::ALL.into_iter().filter(|kind| kind.is_in(run));
-    kinds.map(move |kind| {
-        let name = file_name(kind, point, run.replication);
-        let bytes = batch(kind, point, run)
-            .map_err(Into::into)
-            .and_then(|table| to_parquet(&table))
-            .map_err(|error| {
-                let problem = format!("cannot be put into Parquet: {error}");
-                LabError::new(LabErrorKind::Bug, problem).in_file(&name)
-            })?;
-        Ok((name, bytes))
-    })
-}
-
-fn arrow(error: &ArrowError) -> LabError {
-    LabError::new(
-        LabErrorKind::Bug,
-        format!("cannot be put into a table: {error}"),
-    )
 }

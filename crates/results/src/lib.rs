@@ -7,6 +7,7 @@
 //! flows/   p003-r07.parquet one row per flow
 //! queues/  p003-r07.parquet one row per observed queue
 //! series/  p003-r07.parquet one row per sample of a recorded time series; absent where nothing is recorded
+//! batches/ p003-r07.parquet one row per count that decides on the warm-up, batch by batch
 //! source.toml               the file that was run, as it was written, with what the command set
 //! summary.json              tables and figures, from the above
 //! timing.json               wall time, host and date; outside every comparison
@@ -21,13 +22,16 @@
 pub mod asked;
 mod checksum;
 pub mod columns;
+pub mod design;
 pub mod directory;
 pub mod hold;
 pub mod manifest;
 pub mod metrics;
 pub mod outcome;
+pub mod overwrite;
 pub mod record;
-mod recorded;
+pub mod recorded;
+mod removal;
 pub mod size_statistics;
 pub mod specs;
 pub mod stats;

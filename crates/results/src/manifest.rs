@@ -15,6 +15,7 @@ use sojourn_scenario::resolved::Resolved;
 use sojourn_units::Bytes;
 
 use super::checksum::{ALTERED, checksum};
+use crate::design::Design;
 use crate::specs::{AnswerSpec, FigureSpec, Published, TableSpec};
 
 /// Revision of the form of result directories: of the manifest, and of names and meanings of columns.
@@ -67,6 +68,9 @@ pub struct Manifest {
     /// What the auditor says; written when all runs are there.
     #[serde(default)]
     pub notes: Vec<Note>,
+    /// What was left to Sojourn, and what was decided; the points have the numbers of the round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub design: Option<Design>,
     /// Checksum of all the above as compact JSON; only files have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
@@ -260,6 +264,38 @@ impl Manifest {
         self.points.iter().flat_map(of_point)
     }
 
+    /// The manifest in the round of a design: its points have the numbers of that round.
+    #[must_use]
+    pub fn in_round(&self, design: Design) -> Manifest {
+        let mut manifest = self.clone();
+        for point in &mut manifest.points {
+            let Some(plan) = design.plan(point.point) else {
+                continue;
+            };
+            point.replications = plan.replications;
+            let mut scenario = point.scenario.value();
+            if let Some(run) = scenario.get_mut("run") {
+                run["warmup"] = plan.warmup.to_string().into();
+                run["duration"] = plan.duration.to_string().into();
+                if !point.deterministic {
+                    run["replications"] = plan.replications.into();
+                }
+            }
+            point.scenario = ScenarioText::new(&scenario);
+        }
+        manifest.design = Some(design);
+        manifest
+    }
+
+    /// The manifest as it was before anything was decided.
+    #[must_use]
+    pub fn as_asked(&self) -> Manifest {
+        match &self.design {
+            Some(design) => self.in_round(design.as_asked()),
+            None => self.clone(),
+        }
+    }
+
     /// The manifest with its checksum, as it is written.
     pub(super) fn sealed(&self) -> Result<Manifest> {
         let mut sealed = self.clone();
@@ -366,6 +402,28 @@ impl Manifest {
             let (theirs, ours) = (other.points.len(), self.points.len());
             return Some(format!("it has {theirs} points, this study has {ours}"));
         }
+        let is_auto = |manifest: &Manifest, point: &PointInfo| {
+            let group = manifest
+                .design
+                .as_ref()
+                .and_then(|own| own.group(point.point));
+            let asked =
+                group.and_then(|own| own.points.iter().find(|own| own.point == point.point));
+            asked.is_some_and(|asked| asked.auto)
+        };
+        // Where nothing was left open there, it may be the results of a version that did not ask.
+        let fixed = |point: &&PointInfo| is_auto(other, point) && !is_auto(self, point);
+        if let Some(point) = self.points.iter().find(fixed) {
+            let name = point.name();
+            return Some(format!(
+                "at {name:?}, run.warmup is \"auto\" there and a time here"
+            ));
+        }
+        let (ours, theirs) = (self.as_asked(), other.as_asked());
+        ours.difference_as_asked(&theirs)
+    }
+
+    fn difference_as_asked(&self, other: &Manifest) -> Option<String> {
         let pairs = self.points.iter().zip(&other.points);
         pairs
             .into_iter()

@@ -1,5 +1,12 @@
 //! What one run yields: plain data, integers wherever possible, in the order of the scenario.
 
+mod batches;
+
+pub use batches::{
+    BatchMeans, BatchOutcome, DROPPED_PACKETS, FORWARD, GOODPUT_BYTES, LEFT_BYTES, LEFT_PACKETS,
+    SOJOURN_SUM, means,
+};
+
 use crate::stats::{to_f64, wide_to_f64};
 use sojourn_queue::account::{FlowAccount, Totals};
 use sojourn_sim::histogram::Histogram;
@@ -31,10 +38,12 @@ pub struct RunOutcome {
     pub receivers: Vec<FlowOutcome>,
     /// Recorded time series.
     pub series: Vec<SeriesOutcome>,
+    /// What the rules on the warm-up look at: counts in equal parts of the run, warm-up included.
+    pub batches: Vec<BatchOutcome>,
 }
 
 impl RunOutcome {
-    /// Whether the other run came out the same to the bit, whatever its number. Time series are left out: they follow from the rest.
+    /// Whether the other run came out the same to the bit, whatever its number. Time series and batches are left out: they follow from the rest.
     pub fn is_as(&self, other: &RunOutcome) -> bool {
         self.measured == other.measured
             && self.census == other.census

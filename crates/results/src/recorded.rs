@@ -1,8 +1,21 @@
 //! What the records of a result directory say of runs, for those who have the files no more, or only them.
 
+use std::path::{Path, PathBuf};
+
 use super::checksum::checksum;
 use super::columns::Kind;
 use super::directory::ResultDir;
+use super::record::{Damage, check, record_file};
+
+/// The checksum of some bytes, as a record has it.
+pub fn checksum_of(bytes: &[u8]) -> String {
+    checksum(bytes)
+}
+
+/// What is wrong with a file that had the checksum `sum` when it was written.
+pub fn damage_of(file: &Path, sum: &str) -> Option<Damage> {
+    check(file, sum).err()
+}
 
 impl ResultDir {
     /// The tables that a run had when it was made; none if it was not, or if its record was altered.
@@ -14,6 +27,24 @@ impl ResultDir {
         kinds
             .filter(|kind| record.checksum(*kind, point, replication).is_some())
             .collect()
+    }
+
+    /// What is wrong with the record of a run: it cannot be read, or is of a run of another scenario. `None` where there is no record.
+    pub fn record_damage(&self, point: u64, replication: u64) -> Option<Damage> {
+        let file = record_file(self.path(), point, replication);
+        match self.record(point, replication) {
+            Err(damage) => Some(damage),
+            Ok(None) if file.exists() => Some(Damage {
+                file,
+                problem: "the file was altered, or is of a run of another scenario".to_owned(),
+            }),
+            Ok(_) => None,
+        }
+    }
+
+    /// The record of a run, which says that it is whole, as a file.
+    pub fn record_path(&self, point: u64, replication: u64) -> PathBuf {
+        record_file(self.path(), point, replication)
     }
 
     /// Whether a table of a run had these bytes when it was made, by its checksum.

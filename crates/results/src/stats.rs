@@ -5,8 +5,19 @@
 //! so the values that go in here are one per replication, never one per packet. Two settings that ran with the same random
 //! streams are compared by the interval of their differences, replication by replication (section 10.2.1, paired-t).
 
+pub mod compare;
+pub mod distributions;
+pub mod interval;
+pub mod moments;
+#[cfg(test)]
+mod oracle;
+pub mod quantile;
+pub mod steady;
+pub mod transient;
+
+use moments::{count, size};
+pub use moments::{covariance, mean, to_f64, variance};
 use sojourn_sim::histogram::Histogram;
-use statrs::distribution::{Continuous, ContinuousCDF, StudentsT};
 
 /// Share of intervals that contain the true mean.
 pub const CONFIDENCE: f64 = 0.95;
@@ -78,36 +89,6 @@ impl Estimate {
     }
 }
 
-/// The arithmetic mean; `None` of nothing. Of equal values it is that value, to the last bit.
-pub fn mean(values: &[f64]) -> Option<f64> {
-    if let [first, rest @ ..] = values
-        && rest.iter().all(|value| value == first)
-    {
-        return Some(*first);
-    }
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / size(values))
-}
-
-/// The sample variance, with n - 1 in the denominator; `None` of fewer than two values.
-pub fn variance(values: &[f64]) -> Option<f64> {
-    let center = mean(values).filter(|_| values.len() > 1)?;
-    let squares: f64 = values.iter().map(|v| (v - center) * (v - center)).sum();
-    Some(squares / (size(values) - 1.0))
-}
-
-/// The sample covariance of as many values as others, with n - 1 in the denominator; `None` of fewer than two, or of unequally many.
-pub fn covariance(a: &[f64], b: &[f64]) -> Option<f64> {
-    if a.len() != b.len() || a.len() < 2 {
-        return None;
-    }
-    let (center_a, center_b) = (mean(a)?, mean(b)?);
-    let products = a
-        .iter()
-        .zip(b)
-        .map(|(a, b)| (a - center_a) * (b - center_b));
-    Some(products.sum::<f64>() / (size(a) - 1.0))
-}
-
 /// Half the width of the 95 % interval of the mean; `None` of fewer than two values.
 pub fn half_width(values: &[f64]) -> Option<f64> {
     let variance = variance(values)?;
@@ -119,19 +100,8 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
 /// # Panics
 /// With zero degrees of freedom.
 pub fn t_quantile(degrees_of_freedom: u64) -> f64 {
-    let freedom = to_f64(degrees_of_freedom);
-    let share = 0.5 + CONFIDENCE / 2.0;
-    match StudentsT::new(0.0, 1.0, freedom) {
-        // The library's inverse is good to four digits; Newton's steps bring it to those of its distribution function.
-        Ok(student) => (0..NEWTON_STEPS).fold(student.inverse_cdf(share), |t, _| {
-            t - (student.cdf(t) - share) / student.pdf(t)
-        }),
-        Err(error) => panic!("Student's distribution with {freedom} degrees of freedom: {error}"),
-    }
+    distributions::t_quantile(0.5 + CONFIDENCE / 2.0, to_f64(degrees_of_freedom))
 }
-
-/// Each doubles the digits.
-const NEWTON_STEPS: u32 = 3;
 
 /// The mean of `a[i] - b[i]`, with its interval. Pairs in which a value is missing or not finite are left out.
 pub fn paired_difference(a: &[Option<f64>], b: &[Option<f64>]) -> Option<Estimate> {
@@ -172,16 +142,6 @@ pub fn merged<'a>(histograms: impl IntoIterator<Item = &'a Histogram>) -> Histog
     all
 }
 
-/// A count as a number; counts below 2^53 are exact.
-#[allow(
-    clippy::as_conversions,
-    clippy::cast_precision_loss,
-    reason = "the nearest double is what is wanted"
-)]
-pub fn to_f64(count: u64) -> f64 {
-    count as f64
-}
-
 /// A sum as a number: the nearest double.
 #[allow(
     clippy::as_conversions,
@@ -190,14 +150,6 @@ pub fn to_f64(count: u64) -> f64 {
 )]
 pub fn wide_to_f64(sum: u128) -> f64 {
     sum as f64
-}
-
-fn count(values: &[f64]) -> u64 {
-    u64::try_from(values.len()).unwrap_or(u64::MAX)
-}
-
-fn size(values: &[f64]) -> f64 {
-    to_f64(count(values))
 }
 
 /// A number with a given number of significant digits, without trailing zeros, as C's `%.6g` and C++ streams print it.

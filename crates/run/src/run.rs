@@ -2,6 +2,7 @@
 
 mod media;
 
+use crate::batches::Batches;
 use crate::compile::{Compiled, FlowInfo, GroupInfo, LinkChange, LinkInfo, compile};
 use crate::network::{Capacity, LabNetwork};
 use crate::series::Recorder;
@@ -127,15 +128,17 @@ fn run_in_slices<T: Tracer>(
     let network = Network::build(network, tracer);
     let mut network = network.map_err(|error| build_error(scenario, &error))?;
     let mut recorder = Recorder::new(scenario, &network, &links, &flows)?;
-    let warmup = Time::ZERO + scenario.run.warmup;
+    let mut batches = Batches::new(scenario, &links, &flows);
+    let warmup = Time::ZERO + scenario.run.warmup();
     let end = Time::ZERO + scenario.run.duration;
     let mut changes = changes.into_iter().peekable();
     let mut measuring = false;
     loop {
-        // What happens next, in this order at one instant: a change, the end of the warm-up, a sample, the end.
+        // What happens next, in this order at one instant: a change, the end of the warm-up, a batch, a sample, the end.
         let change = changes.peek().map_or(Time::MAX, |change| change.at);
         let start = if measuring { Time::MAX } else { warmup };
-        let next = change.min(start).min(recorder.next()).min(end);
+        let next = change.min(start).min(recorder.next());
+        let next = next.min(batches.next()).min(end);
         let until = slices.end(network.now()).min(next);
         let arrived = caught(scenario, replication, &mut network, |network| {
             network.run_before_unless(until, &stopped)
@@ -157,9 +160,13 @@ fn run_in_slices<T: Tracer>(
         } else if next == start {
             measuring = true;
             recorder.before_measuring(&mut network, &rates);
+            batches.before_measuring(&mut network);
             network.start_measuring();
             rates.start_measuring(next);
             recorder.start_measuring(&network);
+            batches.start_measuring(&mut network);
+        } else if next == batches.next() && next < end {
+            batches.sample(&mut network);
         } else if next == recorder.next() && next < end {
             recorder.sample(&mut network, &rates);
         } else {
@@ -167,6 +174,7 @@ fn run_in_slices<T: Tracer>(
         }
     }
     recorder.finish(&mut network, &rates);
+    batches.finish(&mut network);
     let census = caught(scenario, replication, &mut network, LabNetwork::finish)?;
     let from = network.measuring_from();
     let outcome = RunOutcome {
@@ -177,6 +185,7 @@ fn run_in_slices<T: Tracer>(
         flows: flow_outcomes(&network, &flows, from),
         receivers: receiver_outcomes(&network, &flows, &groups, end),
         series: recorder.into_series(),
+        batches: batches.into_outcome(),
     };
     Ok((outcome, network.into_tracer()))
 }
@@ -618,6 +627,7 @@ mod tests {
     use super::*;
     use sojourn_results::metrics::{Subject, find};
     use sojourn_scenario::document::Document;
+    use sojourn_scenario::model::Warmup;
 
     #[test]
     fn the_end_of_the_warm_up_does_not_show_in_time_series() {
@@ -629,7 +639,7 @@ mod tests {
         let whole = run(&scenario, 0).unwrap().series;
         // On a sample, between two, and in the first step.
         for warmup in [4000, 3900, 100] {
-            scenario.run.warmup = Span::from_ms(warmup);
+            scenario.run.warmup = Warmup::Of(Span::from_ms(warmup));
             let series = run(&scenario, 0).unwrap().series;
             assert_eq!(series.len(), whole.len());
             for (one, other) in series.iter().zip(&whole) {

@@ -4,7 +4,9 @@
 //! Every table of a scenario file is one [`params!`] block here, so that a key, its unit, default, range and source are
 //! declared once and reach TOML, the command, Python, the JSON Schema and the documentation from this place.
 
-use sojourn_units::{Buffer, Bytes, Rate, Ratio, Span, Spec, choice, params};
+use sojourn_units::{
+    Buffer, Bytes, Kind, ParamValue, Rate, Ratio, Span, Spec, UnitError, choice, params,
+};
 
 choice! {
     /// Order of events at the same instant.
@@ -83,15 +85,25 @@ params! {
     pub struct RunParams {
         /// Simulated time of one run.
         duration: Span = "60s", range "1us".."200h", source "Sojourn's choice";
-        /// Simulated time at the start of a run that no metric includes. The default is limited to half of the
-        /// duration.
-        warmup: Span = "5s", range "0s".."200h", source "Sojourn's choice";
+        /// Simulated time at the start of a run that no metric includes. With `auto`, first runs with 5s, or half of the
+        /// duration if that is shorter, show how long the transient lasts (MSER-5); the points of a comparison get the same.
+        warmup: Warmup = "auto", range "0s".."200h", source "Sojourn's choice";
         /// Seed of every random stream.
         seed: u64 = "1", source "Sojourn's choice";
         /// How random streams are assigned.
         streams: Option<Streams> = "none", source "ns3 in dialect ns3_24, names elsewhere";
         /// Number of runs that differ only in their random draws. Confidence intervals are computed over them.
         replications: u64 = "10", range "1".."100000", source "Sojourn's choice";
+        /// Replications are added, as many as `replications` at a time, until half the width of each interval is at most
+        /// this share of the mean. Runs that have not settled are made longer first, each time by a factor of two.
+        precision: Option<Ratio> = "none", range "0.001".."1", source "replications are not added";
+        /// The metrics that `precision` is of, as in tables, separated by commas. Write `difference of` before a metric
+        /// for what the compared points differ by.
+        precision_of: Option<String> = "none", source "the means of goodput, sojourn time and transfer time that tables show";
+        /// Longest simulated time of one run that `precision` leads to.
+        max_duration: Option<Span> = "none", range "1us".."200h", source "8 times duration";
+        /// Most replications that `precision` leads to.
+        max_replications: Option<u64> = "none", range "1".."100000", source "10 times replications";
         /// Order of events at the same instant.
         ties: Option<TieRule> = "none", source "ns2_clock in dialect ns2, birth in dialects ns3 and ns3_24, departures_first elsewhere";
         /// Flows without `start` start at a random time, uniform within this time. Their phases are random, too.
@@ -103,7 +115,61 @@ params! {
     }
 }
 
+/// The part of a run that no metric includes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Warmup {
+    /// It follows from first runs.
+    Auto,
+    /// So long.
+    Of(Span),
+}
+
+impl ParamValue for Warmup {
+    fn kind() -> Kind {
+        Kind::DurationOrAuto
+    }
+    fn parse_text(text: &str) -> Result<Self, UnitError> {
+        match text.trim() {
+            AUTO => Ok(Warmup::Auto),
+            text => Span::parse_text(text).map(Warmup::Of).map_err(|error| {
+                UnitError::new(
+                    error.kind(),
+                    error.given(),
+                    format!("{} or {AUTO}", error.expected()),
+                    error.remedy(),
+                )
+            }),
+        }
+    }
+    fn to_text(&self) -> String {
+        match self {
+            Warmup::Auto => AUTO.to_owned(),
+            Warmup::Of(span) => span.to_text(),
+        }
+    }
+    fn in_range(&self, low: &str, high: &str) -> bool {
+        match self {
+            Warmup::Auto => true,
+            Warmup::Of(span) => span.in_range(low, high),
+        }
+    }
+}
+
+/// How a warm-up is written that follows from first runs.
+const AUTO: &str = "auto";
+
+/// The warm-up of first runs, if half of the duration is not shorter.
+const PROVISIONAL: Span = Span::from_secs(5);
+
 impl RunParams {
+    /// The warm-up of a run as it stands; where it follows from first runs, that of the first runs.
+    pub fn warmup(&self) -> Span {
+        match self.warmup {
+            Warmup::Auto => PROVISIONAL.min(self.duration / 2),
+            Warmup::Of(span) => span,
+        }
+    }
+
     /// Runs that are made: one where nothing is random.
     pub fn runs(&self) -> u64 {
         match self.deterministic {

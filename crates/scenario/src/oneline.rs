@@ -83,6 +83,9 @@ options! {
     warmup "--warmup" = "run.warmup";
     seed "--seed" = "run.seed";
     replications "--replications" = "run.replications";
+    precision "--precision" = "run.precision";
+    max_duration "--max-duration" = "run.max_duration";
+    max_replications "--max-replications" = "run.max_replications";
     start_spread "--start-spread" = "run.start_spread";
     ties "--ties" = "run.ties";
     dialect "--dialect" = "dialect";

@@ -16,6 +16,7 @@
 //! count = 4
 //! ```
 
+mod declared;
 mod effects;
 mod flows;
 mod groups;
@@ -39,6 +40,7 @@ use crate::model::{
     Scenario, SeriesParams, WireParams,
 };
 
+pub use declared::{Declared, FlowDeclaration};
 pub(crate) use kinds::resolve_flow;
 pub use kinds::{FlowKindInfo, FlowPart, flow_kinds, known_flow_kind};
 pub use queues::{dialect_notes, resolve_queue, with_buffer};
@@ -286,13 +288,14 @@ impl<'a> Reader<'a> {
     }
 
     fn run(&self) -> Result<RunParams> {
-        let mut run: RunParams = self.params_of("run")?;
+        let run: RunParams = self.params_of("run")?;
         match self.root.table("run")? {
             Some(table) if table.has("warmup") => {
-                if run.warmup >= run.duration {
+                if run.warmup() >= run.duration {
                     let problem = format!(
                         "the warmup, {}, leaves nothing of the duration, {}, to measure",
-                        run.warmup, run.duration
+                        run.warmup(),
+                        run.duration
                     );
                     let error = table.error_on("warmup", LabErrorKind::Contradiction, problem);
                     return Err(error.remedy(
@@ -300,7 +303,7 @@ impl<'a> Reader<'a> {
                     ));
                 }
             }
-            _ => run.warmup = run.warmup.min(run.duration / 2),
+            _ => {}
         }
         Ok(run)
     }

@@ -14,7 +14,7 @@ use crate::error::{LabError, Result};
 use crate::model::{
     ChainParams, ChangeParams, DumbbellParams, FlowGroup, GroupParams, ImpairmentParams,
     LinkParams, MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams,
-    Scenario, SeriesParams, Topology, TreeKind, WireParams,
+    Scenario, SeriesParams, Topology, TreeKind, Warmup, WireParams,
 };
 use crate::nominal::{Before, Nominal};
 use crate::reader::{resolve_flow, with_buffer};
@@ -203,6 +203,11 @@ impl Scenario {
         let run = RunParams {
             ties: Some(conventions.ties),
             streams: Some(conventions.streams),
+            warmup: Warmup::Of(self.run.warmup()),
+            precision: None,
+            precision_of: None,
+            max_duration: None,
+            max_replications: None,
             ..self.run.clone()
         };
         let flows = self.flows.iter().map(|flow| {

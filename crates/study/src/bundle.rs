@@ -15,8 +15,10 @@ use sojourn_report::{LATEX_FOLDER, SPREADSHEET_FILE, is_id};
 use sojourn_results::columns::Kind;
 use sojourn_results::directory::SOURCE_FILE;
 use sojourn_results::manifest::{Manifest, PointInfo, VERSION};
+use sojourn_results::overwrite::{refuse_foreign, refuse_input};
 use sojourn_results::record::CHECKSUM_FOLDER;
-use sojourn_results::{ResultDir, ResultSet};
+use sojourn_results::recorded::{checksum_of, damage_of};
+use sojourn_results::{Damage, ResultDir, ResultSet};
 use sojourn_scenario::document::{Document, MANIFEST_FILE};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use tempfile::TempDir;
@@ -63,18 +65,11 @@ pub struct Bundled {
 /// # Errors
 /// When results are missing or were altered, `out` exists, or a file cannot be read or written. Nothing half-written stays.
 pub fn bundle(dir: &Path, out: &Path, options: Bundling) -> Result<Bundled> {
-    if !options.force && out.exists() {
-        return Err(LabError::new(
-            LabErrorKind::Contradiction,
-            "this file already exists and is not overwritten",
-        )
-        .in_file(&out.display().to_string())
-        .remedy("name another file with --out, or add --force"));
-    }
+    refuse_foreign(out, |_| false, options.force)?;
     // Whatever is missing or altered is found by reading it.
     let results = ResultSet::load(dir)?;
     let opened = ResultDir::open(dir)?;
-    let info = info(&results.manifest, &opened, options);
+    let mut info = info(&results.manifest, &opened, options);
     let folder = folder(&results.manifest.name);
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
     let mut add = |name: String, entry: Entry| {
@@ -119,13 +114,42 @@ pub fn bundle(dir: &Path, out: &Path, options: Bundling) -> Result<Bundled> {
         "README.md".to_owned(),
         Entry::Text(readme::readme(&info, &folder)),
     );
-    add(BUNDLE_FILE.to_owned(), Entry::Text(json(&info)?));
+    info.files = checksums(&folder, &entries)?;
+    entries.insert(format!("{folder}/{BUNDLE_FILE}"), Entry::Text(json(&info)?));
+    let read = entries.values().filter_map(|entry| match entry {
+        Entry::File(path) => Some(path.as_path()),
+        Entry::Text(_) => None,
+    });
+    refuse_input(out, &read.collect::<Vec<_>>())?;
     let bytes = archive::write(out, &entries, options.force)?;
     Ok(Bundled {
         info,
         files: entries.len(),
         bytes,
     })
+}
+
+/// The checksums of the files that no record has, by their paths in the folder.
+fn checksums(folder: &str, entries: &BTreeMap<String, Entry>) -> Result<BTreeMap<String, String>> {
+    let mut sums = BTreeMap::new();
+    for (name, entry) in entries {
+        let name = name.strip_prefix(folder).unwrap_or(name);
+        let name = name.trim_start_matches('/');
+        let first = name.split('/').next().unwrap_or_default();
+        let of_runs = Kind::ALL.into_iter().any(|kind| kind.name() == first);
+        if of_runs || first == CHECKSUM_FOLDER {
+            continue;
+        }
+        let sum = match entry {
+            Entry::Text(text) => checksum_of(text.as_bytes()),
+            Entry::File(path) => {
+                let bytes = fs::read(path);
+                checksum_of(&bytes.map_err(|error| LabError::io(path, "read the file", &error))?)
+            }
+        };
+        sums.insert(name.to_owned(), sum);
+    }
+    Ok(sums)
 }
 
 fn info(manifest: &Manifest, dir: &ResultDir, options: Bundling) -> BundleInfo {
@@ -145,6 +169,7 @@ fn info(manifest: &Manifest, dir: &ResultDir, options: Bundling) -> BundleInfo {
         runs: u64::try_from(manifest.runs().count()).unwrap_or(u64::MAX),
         tables: u64::try_from(tables.sum::<usize>()).unwrap_or(u64::MAX),
         seeds: seeds.into_iter().collect(),
+        files: BTreeMap::new(),
         holds_results: options.results,
     }
 }
@@ -209,14 +234,32 @@ fn files_in(folder: &Path) -> Result<Vec<String>> {
 /// Results that can be made again: a result directory, an unpacked bundle, or an archive, which is unpacked until the value is dropped.
 #[derive(Debug)]
 pub struct Opened {
+    /// What was named.
+    given: PathBuf,
     dir: PathBuf,
-    _unpacked: Option<TempDir>,
+    unpacked: Option<TempDir>,
 }
 
 impl Opened {
     /// The directory with the manifest.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// An error as one of what was named: of an archive it names no directory to which it was unpacked, and nothing can be put right
+    /// there.
+    #[must_use]
+    pub fn named(&self, error: LabError) -> LabError {
+        let inner = Path::new(error.file()).strip_prefix(&self.dir);
+        match (&self.unpacked, inner) {
+            (Some(_), Ok(inner)) => {
+                let file: PathBuf = self.given.iter().chain(inner).collect();
+                error
+                    .in_file(&file.display().to_string())
+                    .remedy("get the archive again, or use the version of Sojourn that made it")
+            }
+            _ => error,
+        }
     }
 }
 
@@ -227,44 +270,48 @@ impl Opened {
 pub fn open(path: &Path) -> Result<Opened> {
     if !path.is_file() {
         return Ok(Opened {
+            given: path.to_owned(),
             dir: path.to_owned(),
-            _unpacked: None,
+            unpacked: None,
         });
     }
     let unpacked = tempfile::tempdir()
         .map_err(|error| LabError::io(&std::env::temp_dir(), "make a directory", &error))?;
-    let folder = archive::unpack(path, unpacked.path(), is_needed)?;
+    let folder = archive::unpack(path, unpacked.path())?;
     let dir = unpacked.path().join(folder);
     if !dir.join(MANIFEST_FILE).is_file() {
         return Err(archive::not_ours(path, "it has no manifest.json"));
     }
     Ok(Opened {
+        given: path.to_owned(),
         dir,
-        _unpacked: Some(unpacked),
-    })
-}
-
-/// Whether a rerun reads a file of a bundle, by its path in the folder.
-fn is_needed(path: &Path) -> bool {
-    let first = path.components().next();
-    let first = first.map(|part| part.as_os_str().to_string_lossy());
-    first.is_some_and(|first| {
-        let runs = Kind::ALL.into_iter().map(Kind::name);
-        let folders = runs.chain([CHECKSUM_FOLDER]);
-        [MANIFEST_FILE, BUNDLE_FILE]
-            .into_iter()
-            .chain(folders)
-            .any(|name| *name == *first)
+        unpacked: Some(unpacked),
     })
 }
 
 /// What a directory says of itself, if it is a bundle.
-fn read_info(dir: &Path) -> Option<BundleInfo> {
-    let text = fs::read(dir.join(BUNDLE_FILE)).ok()?;
-    serde_json::from_slice(&text).ok()
+///
+/// # Errors
+/// When it says it in another form than this version reads.
+pub(crate) fn read_info(dir: &Path) -> Result<Option<BundleInfo>> {
+    let file = dir.join(BUNDLE_FILE);
+    let text = match fs::read(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(LabError::io(&file, "read the file", &error)),
+    };
+    serde_json::from_slice(&text).map(Some).map_err(|error| {
+        let problem = format!("this does not say what a bundle holds: {error}");
+        LabError::new(LabErrorKind::ForeignResults, problem)
+            .in_file(&file.display().to_string())
+            .remedy("get the bundle again, or use the version of Sojourn that made it")
+    })
 }
 
-/// Whether a directory is a bundle that has only the checksums of its results.
-pub(crate) fn is_bundle_without_results(dir: &Path) -> bool {
-    read_info(dir).is_some_and(|info| !info.holds_results)
+/// The files of a bundle that are missing or were altered since it was made. Those of runs are not among them.
+pub(crate) fn altered(dir: &Path, info: &BundleInfo) -> Vec<Damage> {
+    let files = info.files.iter();
+    files
+        .filter_map(|(name, sum)| damage_of(&dir.join(name), sum))
+        .collect()
 }

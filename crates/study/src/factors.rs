@@ -44,6 +44,20 @@ pub(crate) fn free_factors(
     free.cloned().collect()
 }
 
+/// Those of the free factors that have several levels, which something has to tell apart.
+pub(crate) fn untold_factors(
+    experiment: &ExperimentInfo,
+    taken: &[String],
+    only: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let several = |name: &String| {
+        let mut factors = experiment.factors.iter();
+        factors.any(|factor| factor.name == *name && factor.labels.len() > 1)
+    };
+    let free = free_factors(experiment, taken, only);
+    free.into_iter().filter(several).collect()
+}
+
 /// The error of a name that means nothing, at the place of `error`.
 pub(crate) fn unknown<'a>(
     error: &LabError,

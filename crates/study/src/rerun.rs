@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use sojourn_results::Damage;
 use sojourn_results::columns::Kind;
 use sojourn_results::directory::{ResultDir, run_files};
 use sojourn_results::manifest::VERSION;
@@ -12,7 +13,7 @@ use sojourn_results::record::file_name;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::resolved::Resolved;
 
-use crate::bundle::is_bundle_without_results;
+use crate::bundle::{altered, read_info};
 use crate::study::{Options, Study, execute_points};
 
 /// What came of results that were made again.
@@ -28,19 +29,25 @@ pub struct Rerun {
     pub absent: u64,
     /// The first file that differs is not there.
     pub missing: bool,
+    /// Other files that were altered since they were written: records of runs, and what else is in a bundle.
+    pub altered: Vec<Damage>,
     /// The version that wrote the directory, if it is another one than this.
     pub version: Option<String>,
 }
 
+/// Altered files that the answer lists.
+const LISTED: usize = 5;
+
 impl Rerun {
     /// Whether there was something to compare, and all of it is the same.
     pub fn is_same(&self) -> bool {
-        self.runs > 0 && self.differing.is_empty()
+        self.runs > 0 && self.differing.is_empty() && self.altered.is_empty()
     }
 
     /// Calls the files by the name that was given for the directory `dir`, which may be an unpacked one.
     pub fn named(&mut self, dir: &Path, given: &Path) {
-        for file in &mut self.differing {
+        let altered = self.altered.iter_mut().map(|damage| &mut damage.file);
+        for file in self.differing.iter_mut().chain(altered) {
             if let Ok(inner) = file.strip_prefix(dir) {
                 *file = given.join(inner);
             }
@@ -73,6 +80,13 @@ impl Rerun {
                 count(self.files, "table"),
                 count(self.runs, "run")
             ));
+        }
+        for damage in self.altered.iter().take(LISTED) {
+            lines.push(format!("{}: {}", damage.file.display(), damage.problem));
+        }
+        let more = self.altered.len().saturating_sub(LISTED);
+        if more > 0 {
+            lines.push(format!("{more} more files were altered"));
         }
         if self.absent > 0 {
             let are = match self.absent {
@@ -112,18 +126,24 @@ where
 {
     let before = ResultDir::open(dir)?;
     refuse_same(dir, out)?;
+    let bundle = read_info(dir)?;
     let study = Study::of_manifest(before.manifest())?;
     let comparison = Comparison {
         before: &before,
-        by_checksum: is_bundle_without_results(dir),
+        by_checksum: bundle.as_ref().is_some_and(|info| !info.holds_results),
+        is_bundle: bundle.is_some(),
         found: Mutex::default(),
     };
+    if let Some(info) = &bundle {
+        comparison.lock().altered = altered(dir, info);
+    }
     let compared = |number: u64, scenario: &Resolved, replication: u64| {
         let mut outcome = runner(scenario, replication)?;
         if out.is_none() {
             comparison.compare(number, replication, run_files(number, &outcome))?;
             // Nothing asks for it any more.
             outcome.series.clear();
+            outcome.batches.clear();
         }
         Ok(outcome)
     };
@@ -172,6 +192,8 @@ struct Comparison<'a> {
     before: &'a ResultDir,
     /// The directory has no files of runs, so that their checksums stand for them.
     by_checksum: bool,
+    /// Whether every run has to be there.
+    is_bundle: bool,
     found: Mutex<Found>,
 }
 
@@ -180,6 +202,7 @@ struct Found {
     runs: u64,
     files: u64,
     absent: u64,
+    altered: Vec<Damage>,
     /// By point, replication and place of the kind.
     differing: BTreeSet<(u64, u64, usize)>,
 }
@@ -192,8 +215,20 @@ impl Comparison<'_> {
         replication: u64,
         files: impl Iterator<Item = Result<(String, Vec<u8>)>>,
     ) -> Result<()> {
-        if !self.before.was_made(point, replication) {
-            self.lock().absent += 1;
+        if let Some(damage) = self.before.record_damage(point, replication) {
+            self.lock().altered.push(damage);
+            if self.by_checksum {
+                return Ok(());
+            }
+        } else if !self.before.was_made(point, replication) {
+            let mut found = self.lock();
+            match self.is_bundle {
+                true => found.altered.push(Damage {
+                    file: self.before.record_path(point, replication),
+                    problem: "the file is missing".to_owned(),
+                }),
+                false => found.absent += 1,
+            }
             return Ok(());
         }
         let there = |kind: &Kind| self.before.file(*kind, point, replication).exists();
@@ -211,6 +246,10 @@ impl Comparison<'_> {
             let Some(kind) = kind else {
                 continue;
             };
+            if kind == Kind::Batches && !left.contains(&kind) {
+                // The results are older than this table.
+                continue;
+            }
             left.retain(|other| *other != kind);
             compared += 1;
             let same = match self.by_checksum {
@@ -251,12 +290,15 @@ impl Comparison<'_> {
         };
         let theirs = &self.before.manifest().sojourn;
         let differing: Vec<PathBuf> = found.differing.iter().map(path).collect();
+        let mut altered = found.altered.clone();
+        altered.sort_by(|one, other| one.file.cmp(&other.file));
         Rerun {
             runs: found.runs,
             files: found.files,
             missing: !self.by_checksum && differing.first().is_some_and(|first| !first.exists()),
             differing,
             absent: found.absent,
+            altered,
             version: (theirs != VERSION).then(|| theirs.clone()),
         }
     }
@@ -277,6 +319,7 @@ mod tests {
             differing: differing.iter().map(PathBuf::from).collect(),
             absent,
             missing,
+            altered: Vec::new(),
             version: None,
         }
     }

@@ -43,6 +43,7 @@ mod keys;
 mod lists;
 mod points;
 mod published;
+mod rounds;
 mod shown;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +51,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sojourn_results::asked::Names;
+use sojourn_results::design::Design;
 use sojourn_results::manifest::{
     ExperimentInfo, FactorInfo, Manifest, PointInfo, SCHEMA_VERSION, ScenarioText, VERSION,
 };
@@ -63,7 +65,7 @@ use sojourn_scenario::model::{LimitParams, Scenario};
 use sojourn_units::Spec;
 
 pub(crate) use self::execute::execute_points;
-pub use execute::{Executed, Failure, Options, Progress, Shard, execute};
+pub use execute::{Executed, Failure, Options, Progress, Shard, Waits, execute};
 pub use keys::{
     AnswerParams, ExperimentParams, FactorParams, FigureParams, STUDY_KEYS, StudyParams,
     TableParams, tables,
@@ -112,6 +114,8 @@ pub struct Study {
     facts: BTreeMap<String, Facts>,
     /// How much it may ask for.
     pub limits: LimitParams,
+    /// What was decided of it, if it is that of a manifest.
+    design: Option<Design>,
 }
 
 impl Study {
@@ -167,6 +171,7 @@ impl Study {
                 Some(table) => table.params(Extra::default())?,
                 None => LimitParams::default(),
             },
+            design: None,
         };
         match experiments.as_slice() {
             [] => study.read_point(document, (about.title, about.description), read)?,
@@ -417,6 +422,7 @@ impl Study {
             idle: Vec::new(),
             facts: BTreeMap::new(),
             limits: LimitParams::default(),
+            design: None,
         }
     }
 
@@ -523,6 +529,7 @@ impl Study {
             figures: self.figures.clone(),
             published: self.published.clone(),
             notes: Vec::new(),
+            design: self.design.clone(),
             checksum: None,
         })
     }

@@ -13,7 +13,7 @@ use sojourn_results::outcome::{QueueOutcome, RunOutcome};
 use sojourn_results::stats;
 use sojourn_scenario::document::Document;
 use sojourn_scenario::error::{LabError, LabErrorKind, Place};
-use sojourn_scenario::model::Scenario;
+use sojourn_scenario::model::{Scenario, Warmup};
 use sojourn_units::{Rate, Span, Spec, Time};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::BTreeMap;
@@ -571,7 +571,7 @@ fn ns3(cell: &Cell, seed: u64) -> Result<Figures, LabError> {
     );
     let mut scenario = scenario(&text, cell, seed)?;
     let whole = sojourn_run::run::run(&scenario, 0)?;
-    scenario.run.warmup = Span::from_secs(10);
+    scenario.run.warmup = Warmup::Of(Span::from_secs(10));
     let measured = sojourn_run::run::run(&scenario, 0)?;
     let (all, late) = (bottleneck(&whole, cell)?, bottleneck(&measured, cell)?);
     Ok(Figures::from([

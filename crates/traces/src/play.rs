@@ -83,7 +83,12 @@ pub fn read(path: &Path, window: Window) -> Result<Play> {
 /// As of [`read`].
 pub fn read_input(input: Input, path: &Path, window: Window) -> Result<Play> {
     let name = input.name().to_owned();
-    let seen = see(input, window)?;
+    let again = "write the trace again with sojourn run FILE --trace nam run.nam";
+    let seen = see(input, window).map_err(|error| match error.advice().contains("--lenient") {
+        // A window has no gaps.
+        true => error.remedy(again),
+        false => error,
+    })?;
     let refused = |problem: String, remedy: &str| {
         let error = LabError::new(LabErrorKind::BadValue, problem);
         Err(error.in_file(&name).remedy(remedy))
@@ -92,7 +97,7 @@ pub fn read_input(input: Input, path: &Path, window: Window) -> Result<Play> {
         return refused(
             format!(
                 "no packet is at a link from {} on, for {}",
-                text(seen.from),
+                seen.from.saturating_since(Time::ZERO),
                 window.span
             ),
             "name another window with --from and --for",
@@ -186,11 +191,14 @@ struct Event {
 
 /// The packet event of a line; none for lines of other kinds, which the network takes up.
 fn event(net: &mut Net, line: &Line<'_>) -> std::result::Result<Option<Event>, String> {
+    let time = line.get(b't').and_then(|time| seconds(time.as_bytes()));
+    if line.letter == b'h' && time.is_none() {
+        return Err("a packet event has a time, -t".to_owned());
+    }
     if !matches!(line.letter, b'+' | b'-' | b'r' | b'd') {
         net.take(line);
         return Ok(None);
     }
-    let time = line.get(b't').and_then(|time| seconds(time.as_bytes()));
     let ends: Option<(u32, u32)> = line.number(b's').zip(line.number(b'd'));
     let (Some(time), Some((from, to)), Some(uid)) = (time, ends, line.number(b'i')) else {
         return Err("a packet event has -t, -s, -d and -i".to_owned());
@@ -267,7 +275,11 @@ fn step(open: &mut Open, seen: &mut Seen, event: &Event) {
 
 /// The window as it is drawn.
 fn play(seen: &Seen, path: &Path) -> Play {
+    // Flows that are silent all the time are in the picture, too.
     let mut colours: BTreeMap<u64, BTreeSet<usize>> = BTreeMap::new();
+    for colour in seen.net.colours() {
+        colours.entry(colour).or_default();
+    }
     for stay in &seen.stays {
         let crossed = colours.entry(stay.colour).or_default();
         if stay.data {
@@ -324,11 +336,11 @@ fn play(seen: &Seen, path: &Path) -> Play {
     }
 }
 
-/// A time for a reader: in seconds, to the millisecond.
+/// A time for a reader: in seconds, to the microsecond.
 fn text(time: Time) -> String {
-    let ms = time.as_ps() / 1_000_000_000;
-    let (whole, fraction) = (ms / 1000, ms % 1000);
-    let digits = format!("{whole}.{fraction:03}");
+    let us = time.as_ps() / 1_000_000;
+    let (whole, fraction) = (us / 1_000_000, us % 1_000_000);
+    let digits = format!("{whole}.{fraction:06}");
     format!("{} s", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -414,6 +426,28 @@ mod tests {
     }
 
     #[test]
+    fn a_dumbbell_plays_in_the_row_of_its_picture_with_every_flow_in_the_legend() {
+        let (_dir, path, text) = traced();
+        let silent = "v -t 0 -e sim_annotation 0 9 colour 9: voice-1";
+        std::fs::write(&path, format!("{silent}\n{text}")).unwrap();
+        let play = read(&path, window(0, 2000)).unwrap();
+        assert_eq!(play.topology.form, sojourn_report::topology::Form::Row);
+        let flows = play.topology.flows.iter();
+        let flows: Vec<String> = flows
+            .map(|flow| format!("{:?} {:?}", flow.label, flow.kind))
+            .collect();
+        let [reno, cbr, voice] = flows.as_slice() else {
+            panic!("{flows:?}");
+        };
+        assert!(reno.contains("reno") && cbr.contains("cbr"), "{flows:?}");
+        assert!(
+            voice.contains("voice-1") && voice.contains("no packets here"),
+            "{voice}"
+        );
+        assert!(!cbr.contains("no packets here"), "{cbr}");
+    }
+
+    #[test]
     fn a_window_begins_with_what_is_still_at_a_link() {
         let (_dir, path, _) = traced();
         let play = read(&path, window(1000, 10)).unwrap();
@@ -445,6 +479,8 @@ mod tests {
         for (line, what) in [
             ("+ -t 0 -s 0 -d 2 -i 1\n", "link from 0 to 2"),
             ("+ -t 0 -s 0 -d 1\n", "-i"),
+            ("+ -t nan -s 0 -d 1 -i 1\n", "-t"),
+            ("h -t nan -s 0 -d 1 -i 1\n", "-t"),
         ] {
             std::fs::write(&path, format!("{head}{line}")).unwrap();
             let error = read(&path, window(0, 1000)).unwrap_err();

@@ -504,28 +504,37 @@ const PRINTED_BINARY_SIZE: &[(&str, u64)] = &[("KiB", 1 << 10), ("MiB", 1 << 20)
 
 /// The shortest exact text, of equals that with the smallest unit; no unit larger than the value, except the smallest.
 fn shortest(steps: u64, units: Printed) -> String {
-    let digits = steps.to_string();
-    units
-        .iter()
-        .enumerate()
-        .filter(|&(index, &(_, power))| index == 0 || digits.len() > power)
-        .map(|(_, &(unit, power))| {
-            let padded = format!("{digits:0>width$}", width = power + 1);
-            let (whole, fraction) = padded.split_at(padded.len() - power);
-            let fraction = fraction.trim_end_matches('0');
-            let point = if fraction.is_empty() { "" } else { "." };
-            format!("{whole}{point}{fraction}{unit}")
-        })
+    exact(steps, units)
         .min_by_key(String::len)
         .unwrap_or_default()
 }
 
+/// The exact texts in each unit that is not larger than the value, from the smallest on.
+fn exact(steps: u64, units: Printed) -> impl DoubleEndedIterator<Item = String> {
+    let digits = steps.to_string();
+    units
+        .iter()
+        .enumerate()
+        .map(move |(index, &(unit, power))| {
+            if index > 0 && digits.len() <= power {
+                return None;
+            }
+            let padded = format!("{digits:0>width$}", width = power + 1);
+            let (whole, fraction) = padded.split_at(padded.len() - power);
+            let fraction = fraction.trim_end_matches('0');
+            let point = if fraction.is_empty() { "" } else { "." };
+            Some(format!("{whole}{point}{fraction}{unit}"))
+        })
+        .flatten()
+}
+
+/// The shortest exact text, of equals that with the largest unit: `1.004s` beside `3.75ms` and `15ms`.
 fn duration_text(ps: u64) -> String {
     if ps == 0 {
-        "0s".to_owned()
-    } else {
-        shortest(ps, PRINTED_DURATION)
+        return "0s".to_owned();
     }
+    let texts = exact(ps, PRINTED_DURATION).rev();
+    texts.min_by_key(String::len).unwrap_or_default()
 }
 
 fn size_text(bytes: u64) -> String {
@@ -1142,6 +1151,10 @@ mod tests {
             ("0s", Span::ZERO),
         ] {
             assert_eq!(value.to_string(), text);
+        }
+        for (given, text) in [("3750us", "3.75ms"), ("1004ms", "1.004s")] {
+            let span = given.parse::<Span>();
+            assert_eq!(span.map(|span| span.to_string()), Ok(text.to_owned()));
         }
         for (text, value) in [
             ("1.5Mbps", Rate::kbps(1500)),

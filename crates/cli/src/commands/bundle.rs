@@ -6,6 +6,7 @@ use crate::output::emit;
 use clap::Args;
 use sojourn_report::shell_word;
 use sojourn_results::directory::hold_for_report;
+use sojourn_results::overwrite::refuse_foreign;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::bundle::{Bundling, SUFFIX, bundle as put};
 use sojourn_study::summary::write_summary;
@@ -46,6 +47,9 @@ fn bundle(args: &BundleArgs) -> Result<(), Failure> {
         force: args.force,
         results: args.with_runs,
     };
+    // Before the report is written, which the directory may not have yet.
+    refuse_foreign(&out, |_| false, args.force)?;
+    sojourn_results::ResultDir::open(&args.dir)?;
     let _hold = hold_for_report(&args.dir)?;
     write_summary(&args.dir)?;
     sojourn_report::render(&args.dir)

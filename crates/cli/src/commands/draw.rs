@@ -1,12 +1,15 @@
 //! `sojourn draw`.
 
 use super::run::apply_sets;
+use crate::args::ForceArgs;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
+use crate::inputs;
 use crate::output::{emit, emit_data, say};
 use clap::Args;
 use sojourn_report::topology::{Topology, topology_svg};
 use sojourn_results::directory::write_whole;
+use sojourn_results::overwrite::{has_text, refuse_foreign};
 use sojourn_run::needs::Needs;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::named::{Found, find};
@@ -35,7 +38,12 @@ pub(crate) struct DrawArgs {
     /// Write the picture to this file instead of standard output; several pictures into this directory.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
 }
+
+/// What only a picture of this command has.
+const PICTURE_MARK: &str = "class=\"sojourn-topology\"";
 
 /// Stands for every experiment.
 const ALL: &str = "all";
@@ -48,6 +56,9 @@ impl Execute for DrawArgs {
 
 fn draw(args: &DrawArgs) -> Result<(), Failure> {
     let mut found = find(&args.file)?;
+    if let Some(out) = &args.out {
+        inputs::keep(Path::new(&args.file), "--out", out)?;
+    }
     apply_sets(&mut found.document, &args.sets)?;
     let pictures = match &args.experiment {
         None => vec![(found.name.clone(), base(&found)?)],
@@ -55,12 +66,16 @@ fn draw(args: &DrawArgs) -> Result<(), Failure> {
     };
     match (&args.out, pictures.as_slice()) {
         (None, [(_, topology)]) => emit_data(&topology_svg(topology)),
-        (Some(out), [(_, topology)]) if !out.is_dir() => write(out, topology),
+        (Some(out), [(_, topology)]) if !out.is_dir() => {
+            write_all(args, &[(out.clone(), topology)])
+        }
         (Some(out), _) => {
+            let files = pictures.iter();
+            let files = files.map(|(name, topology)| (out.join(format!("{name}.svg")), topology));
+            let files: Vec<(PathBuf, &Topology)> = files.collect();
             fs::create_dir_all(out)
                 .map_err(|error| LabError::io(out, "make the directory", &error))?;
-            let mut files = pictures.iter();
-            files.try_for_each(|(name, topology)| write(&out.join(format!("{name}.svg")), topology))
+            write_all(args, &files)
         }
         (None, _) => Err(LabError::new(
             LabErrorKind::MissingKey,
@@ -136,8 +151,15 @@ fn of_experiments(found: &Found, wanted: &str) -> Result<Vec<(String, Topology)>
     Ok(all)
 }
 
-fn write(path: &Path, topology: &Topology) -> Result<(), Failure> {
-    write_whole(path, topology_svg(topology).as_bytes())?;
-    emit(&format!("Wrote {}\n", path.display()))?;
+/// Writes the pictures, if all can be written.
+fn write_all(args: &DrawArgs, files: &[(PathBuf, &Topology)]) -> Result<(), Failure> {
+    for (path, _) in files {
+        let ours = |picture: &[u8]| has_text(picture, PICTURE_MARK);
+        refuse_foreign(path, ours, args.force.force)?;
+    }
+    for (path, topology) in files {
+        write_whole(path, topology_svg(topology).as_bytes())?;
+        emit(&format!("Wrote {}\n", path.display()))?;
+    }
     Ok(())
 }

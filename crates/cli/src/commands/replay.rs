@@ -1,16 +1,18 @@
 //! `sojourn replay`.
 
+use crate::args::ForceArgs;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use clap::Args;
 use sojourn_conform::replay::{
     read_arrivals, replay as run, replay_sampled, write_decisions, write_series,
 };
+use sojourn_results::overwrite::{is_same_file, refuse_foreign};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::{Rate, Span, Spec};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Feed recorded arrivals to a queue and print its decision on every packet.
 #[derive(Args, Debug)]
@@ -36,6 +38,8 @@ pub(crate) struct ReplayArgs {
     /// Write samples of the backlog, the internal state and the queues inside schedulers to this CSV file.
     #[arg(long, value_name = "FILE")]
     pub(crate) series: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
     /// Time between samples.
     #[arg(long, default_value = "10ms", requires = "series")]
     pub(crate) step: String,
@@ -70,13 +74,17 @@ fn replay(args: &ReplayArgs) -> Result<(), Failure> {
         .into());
     }
     if let Some(series) = &args.series
-        && same_file(series, &args.arrivals)
+        && is_same_file(series, &args.arrivals)
     {
         let problem = "this is the file of the arrivals, which would be overwritten";
         return Err(LabError::new(LabErrorKind::Contradiction, problem)
             .in_file(&format!("--series {}", series.display()))
             .remedy("name another file")
             .into());
+    }
+    if let Some(series) = &args.series {
+        let ours = |samples: &[u8]| samples.starts_with(SERIES_HEAD.as_bytes());
+        refuse_foreign(series, ours, args.force.force)?;
     }
     let file = args.arrivals.display().to_string();
     let input: Box<dyn Read> = if file == "-" {
@@ -111,13 +119,8 @@ fn replay(args: &ReplayArgs) -> Result<(), Failure> {
     })
 }
 
-/// Whether two paths lead to the same file.
-fn same_file(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
-}
+/// How a file of samples begins.
+const SERIES_HEAD: &str = "time_ns,of,quantity,value";
 
 /// The time between samples.
 fn step(given: &str) -> Result<Span, LabError> {

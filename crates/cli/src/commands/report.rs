@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 use sojourn_report::play::PLAY_FILE;
 use sojourn_results::ResultSet;
 use sojourn_results::directory::{MANIFEST_FILE, hold_for_report, write_json, write_whole};
+use sojourn_results::overwrite::refuse_foreign_report;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::summary::{SUMMARY_FILE, overlay, write_summary};
 use sojourn_traces::play::{self, USUAL_SPAN, Window};
 use sojourn_units::{Span, Time};
 
-use crate::args::Format;
+use crate::args::{ForceArgs, Format};
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
-use crate::output::{Text, emit, emit_data, paragraph};
+use crate::output::{self, Text, emit, emit_data, paragraph};
 use crate::paper::{self, PaperArgs};
 use crate::show;
 use clap::{Args, ValueEnum};
@@ -40,9 +41,11 @@ pub(crate) struct ReportArgs {
     pub(crate) images: Vec<ImageFormat>,
     #[command(flatten)]
     pub(crate) paper: PaperArgs,
-    /// Output format of the tables.
-    #[arg(long, value_enum, default_value = "table")]
-    pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
+    /// Print the tables, too, in this format. Without it, only the files that were written are named.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
 }
 
 /// What figures can be drawn as.
@@ -100,6 +103,7 @@ fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
         formats: &formats,
         paper: &args.paper,
         spreadsheet,
+        force: args.force.force,
     };
     match (args.dirs.as_slice(), &args.out) {
         ([dir], None) => of_one(dir, args.format, &files),
@@ -120,15 +124,20 @@ struct Files<'a> {
     formats: &'a [&'a str],
     paper: &'a PaperArgs,
     spreadsheet: Option<&'a Draw<'a>>,
+    /// Files of others are replaced.
+    force: bool,
 }
 
 /// The report of one directory stands in it.
-fn of_one(dir: &Path, format: Format, files: &Files<'_>) -> Result<(), Failure> {
+fn of_one(dir: &Path, format: Option<Format>, files: &Files<'_>) -> Result<(), Failure> {
     let results = ResultSet::load(dir)?;
     let _hold = hold_for_report(dir)?;
     write_summary(dir)?;
     animate(dir, &results)?;
     let written = files.write(dir)?;
+    let Some(format) = format else {
+        return emit(written.trim_start());
+    };
     show::results(&results, format, None)?;
     match format {
         Format::Table => emit(&written),
@@ -150,31 +159,43 @@ fn animate(dir: &Path, results: &ResultSet) -> Result<(), LabError> {
     let target = dir.join(PLAY_FILE);
     let Some(trace) = traces.first() else {
         // An animation whose trace is gone.
-        return match std::fs::remove_file(&target) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(LabError::io(&target, "remove the file", &error))
-            }
-            _ => Ok(()),
-        };
+        return remove(&target);
     };
     let warmup = match results.manifest.points.first() {
-        Some(point) => point.scenario()?.run.warmup,
+        Some(point) => point.scenario()?.run.warmup(),
         None => Span::default(),
     };
     let window = Window {
         from: Some(Time::ZERO + warmup),
         span: USUAL_SPAN,
     };
-    let text = serde_json::to_string(&play::read(trace, window)?)
+    let play = match play::read(trace, window) {
+        Ok(play) => play,
+        Err(error) => {
+            output::warn(&format!("the report has no animation: {error}"));
+            return remove(&target);
+        }
+    };
+    let text = serde_json::to_string(&play)
         .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))?;
     write_whole(&target, text.as_bytes())
+}
+
+/// Removes an animation, if there is one.
+fn remove(file: &Path) -> Result<(), LabError> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(LabError::io(file, "remove the file", &error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The report of several directories has one of its own.
 fn of_several(
     dirs: &[PathBuf],
     out: Option<&Path>,
-    format: Format,
+    format: Option<Format>,
     files: &Files<'_>,
 ) -> Result<(), Failure> {
     let labels = labels(dirs)?;
@@ -194,6 +215,7 @@ fn of_several(
         .remedy("name another one with --out")
         .into());
     }
+    refuse_foreign_report(&out, files.force)?;
     let loaded: Result<Vec<(String, ResultSet)>, LabError> = labels
         .into_iter()
         .zip(dirs)
@@ -210,7 +232,10 @@ fn of_several(
     })?;
     write_json(&out.join(SUMMARY_FILE), &overlaid.summary)?;
     let written = files.write(&out)?;
-    if let Some(data) = show::data(&overlaid.comparison, format) {
+    if let Some((format, data)) = format.and_then(|format| {
+        let data = show::data(&overlaid.comparison, format)?;
+        Some((format, data))
+    }) {
         emit_data(&data)?;
         show::notes_beside(&overlaid.comparison, format);
         return Ok(());
@@ -223,7 +248,10 @@ fn of_several(
         text = text.plain("\n");
     }
     text.emit()?;
-    show::whole(&overlaid.comparison).plain(&written).emit()
+    match format {
+        None => emit(written.trim_start()),
+        Some(_) => show::whole(&overlaid.comparison).plain(&written).emit(),
+    }
 }
 
 /// What the directories are called: the ends of their paths that tell them apart.

@@ -39,7 +39,7 @@ impl Execute for RerunArgs {
 
 fn rerun(args: &RerunArgs) -> Result<(), Failure> {
     let opened = open(&args.dir)?;
-    if let Some(warning) = other_version(opened.dir())? {
+    if let Some(warning) = other_version(opened.dir()).map_err(|error| opened.named(error))? {
         output::warn(&warning);
     }
     let line = Line::new("rerun");
@@ -58,7 +58,7 @@ fn rerun(args: &RerunArgs) -> Result<(), Failure> {
     interrupt::keeps_in(args.out.as_deref());
     let compared = again(opened.dir(), watched, args.out.as_deref(), options);
     line.end();
-    let mut compared = compared?;
+    let mut compared = compared.map_err(|error| opened.named(error))?;
     compared.named(opened.dir(), &args.dir);
     emit(&(compared.lines(&args.dir).join("\n") + "\n"))?;
     match compared.is_same() {

@@ -4,6 +4,7 @@ use crate::args::MakeArgs;
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
+use crate::inputs;
 use crate::interrupt;
 use crate::make::make;
 use crate::output::{emit, say};
@@ -12,10 +13,11 @@ use crate::show;
 use crate::source::keep;
 use clap::Args;
 use sojourn_results::outcome::RunOutcome;
+use sojourn_results::overwrite::{has_text, refuse_foreign};
 use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
 use sojourn_scenario::document::{Document, read_text};
-use sojourn_scenario::model::Scenario;
+use sojourn_scenario::model::{Scenario, Warmup};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::{STUDY_KEYS, Study};
 use sojourn_traces::write::{TraceError, TraceFormat, run_written_unless};
@@ -41,11 +43,20 @@ pub(crate) struct RunArgs {
     /// Seed of every random stream [default: the scenario's run.seed].
     #[arg(long)]
     pub(crate) seed: Option<String>,
+    /// Simulated time at the start of a run that no metric includes, or auto [default: the scenario's run.warmup, or auto].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) warmup: Option<String>,
+    /// Add replications until each interval is at most this share of its mean, such as 2% [default: the scenario's run.precision, or none].
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) precision: Option<String>,
     /// Keep the results in this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications"], help = trace_help())]
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications", "precision"], help = trace_help())]
     pub(crate) trace: Option<Vec<String>>,
+    /// Replace a file that Sojourn did not make by the trace. A trace in ns-2's format could be one of ns-2.
+    #[arg(long, requires = "trace")]
+    pub(crate) force: bool,
     /// Trace only this link direction, such as left-right. Repeat it for more link directions.
     #[arg(long = "trace-link", value_name = "NAME", requires = "trace")]
     pub(crate) trace_links: Vec<String>,
@@ -77,8 +88,16 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     apply_sets(&mut document, &args.sets)?;
     apply_run_options(
         &mut document,
-        args.replications.as_deref(),
-        args.seed.as_deref(),
+        &[
+            (
+                "--replications",
+                "run.replications",
+                args.replications.as_deref(),
+            ),
+            ("--seed", "run.seed", args.seed.as_deref()),
+            ("--warmup", "run.warmup", args.warmup.as_deref()),
+            ("--precision", "run.precision", args.precision.as_deref()),
+        ],
         &args.make,
     )?;
     let reading = Scenario::read(&document, &STUDY_KEYS)?;
@@ -99,7 +118,10 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     let compiled = resolved.and_then(|full| compile(&full, 0));
     compiled.map_err(|error| document.locate(error))?;
     if args.trace.is_some() {
+        // One run is traced, as it is.
         scenario.run.replications = 1;
+        scenario.run.warmup = Warmup::Of(scenario.run.warmup());
+        scenario.run.precision = None;
     }
     let mut study = Study::single(&scenario);
     study.limits = reading.limits;
@@ -111,6 +133,8 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
         .path(&args.scenario)
         .option("--replications", args.replications.as_deref())
         .option("--seed", args.seed.as_deref())
+        .option("--warmup", args.warmup.as_deref())
+        .option("--precision", args.precision.as_deref())
         .option(LIMIT_MEMORY, args.make.limit_memory.as_deref())
         .options("--set", &args.sets)
         .option_path("--out", args.out.as_deref())
@@ -128,19 +152,14 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// Applies the options that stand for one value of every run.
+/// Applies the options that stand for one value of every run: each option, the path that it sets, and its value if it is given.
 pub(super) fn apply_run_options(
     document: &mut Document,
-    replications: Option<&str>,
-    seed: Option<&str>,
+    options: &[(&str, &str, Option<&str>)],
     make: &MakeArgs,
 ) -> Result<(), LabError> {
-    let options = [
-        ("--replications", "run.replications", replications),
-        ("--seed", "run.seed", seed),
-        (LIMIT_MEMORY, "limits.memory", make.limit_memory.as_deref()),
-    ];
-    for (option, path, value) in options {
+    let memory = (LIMIT_MEMORY, "limits.memory", make.limit_memory.as_deref());
+    for (option, path, value) in options.iter().copied().chain([memory]) {
         if let Some(text) = value {
             document.set_argument(path, text, &format!("{option} {text}"))?;
         }
@@ -173,6 +192,11 @@ fn traced(
         unreachable!("the option takes two values");
     };
     let format = TraceFormat::parse(format)?;
+    if file != STANDARD_OUTPUT {
+        inputs::keep(&args.scenario, "--trace", Path::new(file))?;
+        let ours = |trace: &[u8]| is_trace_of_ours(format, trace);
+        refuse_foreign(Path::new(file), ours, args.force)?;
+    }
     let outcome = trace(scenario, format, file, &args.trace_links)?;
     let made = make(
         study,
@@ -192,7 +216,7 @@ fn traced(
         return Ok(());
     }
     show::results(&results, args.make.format, None)?;
-    let (warmup, end) = (scenario.run.warmup, scenario.run.duration);
+    let (warmup, end) = (scenario.run.warmup(), scenario.run.duration);
     let analysis = match format.form().is_analysed {
         false => String::new(),
         true => {
@@ -222,6 +246,19 @@ pub(crate) fn apply_sets(document: &mut Document, sets: &[String]) -> Result<(),
         document.set_argument(path.trim(), text.trim(), &argument)?;
     }
     Ok(())
+}
+
+/// Whether Sojourn wrote a trace. Nothing in ns-2's format tells who did.
+fn is_trace_of_ours(format: TraceFormat, trace: &[u8]) -> bool {
+    match format {
+        TraceFormat::Ns2 | TraceFormat::Ns2Exact => false,
+        // ns-2 gives a node a second colour, and no label before it.
+        TraceFormat::Nam => has_text(trace, "-S UP -v square -c black -b \""),
+        TraceFormat::Pcapng => {
+            trace.starts_with(b"\x0a\x0d\x0d\x0a") && has_text(trace, "sojourn ")
+        }
+        TraceFormat::Parquet => trace.starts_with(b"PAR1") && has_text(trace, "sojourn "),
+    }
 }
 
 /// Runs the first replication with every packet's events written.

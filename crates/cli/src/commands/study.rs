@@ -37,6 +37,12 @@ pub(crate) struct StudyArgs {
     /// Seed of every random stream [default: that of the study].
     #[arg(long)]
     pub(crate) seed: Option<String>,
+    /// Simulated time at the start of a run that no metric includes, or auto [default: that of the study, or auto].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) warmup: Option<String>,
+    /// Add replications until each interval is at most this share of its mean, such as 2% [default: that of the study, or none].
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) precision: Option<String>,
     /// Run only this experiment. Repeat it for more experiments.
     #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
@@ -84,6 +90,8 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         .option("--only", only.as_deref())
         .option("--replications", args.replications.as_deref())
         .option("--seed", args.seed.as_deref())
+        .option("--warmup", args.warmup.as_deref())
+        .option("--precision", args.precision.as_deref())
         .options("--set", &args.sets)
         .option(LIMIT_MEMORY, args.make.limit_memory.as_deref())
         .option_path("--out", args.out.as_deref())
@@ -99,6 +107,16 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
     )?;
     if let Some(text) = source {
         keep(&out, &text, &command)?;
+    }
+    if let Some(waits) = made.waits {
+        let runs = match waits.missing {
+            1 => "1 run of another part is".to_owned(),
+            missing => format!("{missing} runs of other parts are"),
+        };
+        return emit(&format!(
+            "This part of round {} is done. The next round follows from all runs of this one; {runs} missing. When the other parts are done, run the same command again.\n",
+            waits.round
+        ));
     }
     let Some(results) = &made.results else {
         return emit(&format!(
@@ -131,8 +149,12 @@ fn apply_options(document: &mut Document, args: &StudyArgs) -> Result<(), LabErr
     apply_sets(document, &args.sets)?;
     apply_run_options(
         document,
-        args.replications.as_deref(),
-        args.seed.as_deref(),
+        &[
+            ("--replications", "run.replications", args.replications.as_deref()),
+            ("--seed", "run.seed", args.seed.as_deref()),
+            ("--warmup", "run.warmup", args.warmup.as_deref()),
+            ("--precision", "run.precision", args.precision.as_deref()),
+        ],
         &args.make,
     )
 }

@@ -1,12 +1,13 @@
 //! `sojourn trace analyse`.
 
-use crate::args::Format;
+use crate::args::{ForceArgs, Format};
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{Text, emit_data, say};
 use crate::show::fitted;
 use clap::{Args, Subcommand};
+use sojourn_results::overwrite::refuse_foreign_report;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_traces::read::input::STANDARD_INPUT;
 use sojourn_traces::read::output::brief::brief;
@@ -64,6 +65,8 @@ pub(crate) struct AnalyseArgs {
     /// Write all tables as CSV and Parquet, and a report with figures, to this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
     /// Output format of the tables.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,
@@ -104,6 +107,7 @@ fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
     let options: Options = texts.options(|name| format!("--{name}"))?;
     if let Some(dir) = &args.out {
         files::check_place(dir)?;
+        refuse_foreign_report(dir, args.force.force)?;
     }
     let analysis = read(&args.file, &options)?;
     for skipped in &analysis.skipped {

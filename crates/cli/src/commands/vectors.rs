@@ -1,10 +1,12 @@
 //! `sojourn vectors`: conformance vectors, and the check of an implementation against them.
 
+use crate::args::ForceArgs;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{emit, emit_data};
 use clap::{Args, Subcommand};
 use sojourn_conform::vectors::{self, Outcome, Vector};
+use sojourn_results::overwrite::refuse_foreign;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::{Spec, nearest};
 use std::ffi::OsStr;
@@ -38,6 +40,8 @@ pub(crate) struct VectorsWriteArgs {
     /// Seed of the arrivals and the random draws.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
 }
 
 #[derive(Args, Debug)]
@@ -94,10 +98,15 @@ fn write(args: &VectorsWriteArgs) -> Result<(), Failure> {
         .map(|(name, spec)| vectors::generate(name, spec, args.seed))
         .collect();
     let made = made?;
+    let place = |vector: &Vector| args.out.join(format!("{}.txt", vector.name));
+    for vector in &made {
+        let ours = |found: &[u8]| found.starts_with(vectors::MAGIC.as_bytes());
+        refuse_foreign(&place(vector), ours, args.force.force)?;
+    }
     fs::create_dir_all(&args.out)
         .map_err(|error| LabError::io(&args.out, "make the directory", &error))?;
     for vector in &made {
-        let path = args.out.join(format!("{}.txt", vector.name));
+        let path = place(vector);
         let partial = args.out.join(format!(".{}.txt.partial", vector.name));
         fs::write(&partial, vector.to_string())
             .and_then(|()| fs::rename(&partial, &path))

@@ -45,6 +45,7 @@ pub(crate) fn results_markdown() -> String {
         Kind::Transfers,
         Kind::Media,
         Kind::Series,
+        Kind::Batches,
     ] {
         let _ = write!(page, "\n## {}/\n\n{}\n\n", kind.name(), kind.doc());
         page.push_str("| column | type | unit | what it is |\n| --- | --- | --- | --- |\n");

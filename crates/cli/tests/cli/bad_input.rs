@@ -460,3 +460,61 @@ fn no_text_of_a_study_is_a_formula_in_its_csv_files() {
     }
     assert!(cells > 0);
 }
+
+#[test]
+fn a_distribution_is_of_what_has_it_and_nothing_else() {
+    let place = Place::new();
+    let figure = |kind: &str, y: &str, of: &str| {
+        let told = match kind {
+            "cdf" => "series = \"queue\"\n",
+            _ => "",
+        };
+        let figure = format!(
+            "[[figure]]\nid = \"f\"\nkind = \"{kind}\"\n{told}y = \"{y}\"\nof = \"{of}\"\n"
+        );
+        let scenario = "flows = [\"reno\", \"cbr 1Mbps label=voice\"]\n[run]\nduration = \"3s\"\nwarmup = \"1s\"\n";
+        let factor = "[[experiment]]\nname = \"e\"\n[[experiment.factor]]\nname = \"queue\"\npath = \"topology.queue\"\nvalues = [\"droptail\", \"codel\"]\n";
+        place.write("f.toml", &format!("{scenario}{factor}{figure}"));
+        place.sojourn("study f.toml --dry-run")
+    };
+    for kind in ["cdf", "boxes"] {
+        for (y, of) in [
+            ("sojourn_s", "left-right"),
+            ("sojourn_s", "bottleneck"),
+            ("delay_s", "voice"),
+            ("delay_s", "forward"),
+        ] {
+            let mut command = figure(kind, y, of);
+            command.assert().success();
+        }
+        for (y, of) in [("sojourn_s", "voice"), ("delay_s", "left-right")] {
+            let said = place.refused(figure(kind, y, of));
+            assert!(
+                said.contains(&format!("figure[0].of: {y} cannot be of \"{of}\"")),
+                "{said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_factor_of_one_level_needs_no_place_in_tables_and_figures() {
+    let place = Place::new();
+    let factor = |name: &str, path: &str, values: &str| {
+        format!(
+            "[[experiment.factor]]\nname = \"{name}\"\npath = \"{path}\"\nvalues = [{values}]\n"
+        )
+    };
+    let study = |rates: &str| {
+        let rate = factor("rate", "topology.rate", rates);
+        let queue = factor("queue", "topology.queue", "\"droptail\", \"codel\"");
+        let shown = "[[table]]\nid = \"t\"\nrows = [\"queue\"]\nmetrics = [\"sojourn_s_p95\"]\n[[figure]]\nid = \"f\"\nkind = \"bars\"\nx = \"queue\"\ny = \"sojourn_s_p95\"\n";
+        let scenario = "flows = [\"reno\"]\n[run]\nduration = \"3s\"\nwarmup = \"1s\"\n";
+        let head = "[[experiment]]\nname = \"e\"\n";
+        place.write("f.toml", &format!("{scenario}{head}{rate}{queue}{shown}"));
+        place.sojourn("study f.toml --dry-run")
+    };
+    study("\"2Mbps\"").assert().success();
+    let said = place.refused(study("\"2Mbps\", \"5Mbps\""));
+    assert!(said.contains("rate"), "{said}");
+}

@@ -18,11 +18,13 @@ fn run_prints_a_table_with_intervals() {
 fn run_writes_a_result_directory_that_report_reads() {
     let place = Place::new();
     let table = place.ok("run tiny.toml --out out");
-    let report = place.ok("report out");
+    let report = place.ok("report out --format table");
     let (table, place_of_results) = table.split_once("\nResults: ").unwrap();
     assert_eq!(place_of_results, "out\nReport:  sojourn report out\n");
     assert!(report.starts_with(table), "{table}\n{report}");
     assert!(report.contains("out/report.html"), "{report}");
+    let (_, files) = report.split_once("\nReport:").unwrap();
+    assert_eq!(place.ok("report out"), format!("Report:{files}"));
     let names: Vec<String> = place.files("out").into_iter().map(|file| file.0).collect();
     for name in [
         "manifest.json",
@@ -117,7 +119,7 @@ fn parts_of_a_study_make_the_whole() {
     let part = place.ok("study small.toml --out parts --shard 1/2");
     assert!(part.contains("sojourn report parts"), "{part}");
     place.ok("study small.toml --out parts --shard 2/2");
-    let report = place.ok("report parts");
+    let report = place.ok("report parts --format table");
     let tables = |text: &str, end: &str| text.split(end).next().unwrap().to_owned();
     assert_eq!(tables(&whole, "\nResults:"), tables(&report, "\nReport:"));
 }

@@ -7,6 +7,7 @@ mod draw;
 mod interrupts;
 mod limits;
 mod mistakes;
+mod overwrite;
 mod paper;
 mod play;
 mod results;

@@ -157,7 +157,7 @@ fn a_bundle_unpacked_elsewhere_reruns_to_the_same_bits() {
     place.ok("study small.toml --out out");
     let said = place.ok("bundle out");
     assert!(
-        said.starts_with("Bundle: out.tar.gz (") && said.contains("18 runs, 54 tables)"),
+        said.starts_with("Bundle: out.tar.gz (") && said.contains("18 runs, 72 tables)"),
         "{said}"
     );
     assert!(
@@ -179,7 +179,7 @@ fn a_bundle_unpacked_elsewhere_reruns_to_the_same_bits() {
     );
     assert_eq!(
         place.ok("rerun out.tar.gz"),
-        "same bits: 54 of 54 tables (18 runs, as in out.tar.gz)\n"
+        "same bits: 72 of 72 tables (18 runs, as in out.tar.gz)\n"
     );
     let elsewhere = tempfile::tempdir().unwrap();
     let unpacked = flate2::read::GzDecoder::new(&*one);
@@ -216,7 +216,7 @@ fn a_bundle_unpacked_elsewhere_reruns_to_the_same_bits() {
     assert!(
         String::from_utf8(again.output().unwrap().stdout)
             .unwrap()
-            .starts_with("same bits: 54 of 54 tables")
+            .starts_with("same bits: 72 of 72 tables")
     );
     let mut point = place.sojourn("run scenarios/p003.toml");
     assert!(
@@ -240,7 +240,80 @@ fn a_bundle_unpacked_elsewhere_reruns_to_the_same_bits() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        said.starts_with("./queues/p002-r01.parquet: other bits; 1 of 54 tables differ"),
+        said.starts_with("./queues/p002-r01.parquet: other bits; 1 of 72 tables differ"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_was_altered_in_a_bundle_or_a_record_is_told_and_is_not_the_same() {
+    let place = Place::new();
+    place.ok("run tiny.toml --out out");
+    place.ok("bundle out --out b.tar.gz");
+    let rerun = |line: &str| {
+        let output = place.sojourn(line).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        (output.status.code(), said)
+    };
+    let alter = |name: &str, from: &str, to: &str| {
+        let text = place.read(name);
+        assert!(text.contains(from), "{name}: {text}");
+        place.write(name, &text.replacen(from, to, 1));
+    };
+    // The archive itself: cut, or with something behind it.
+    let whole = fs::read(place.path("b.tar.gz")).unwrap();
+    for bytes in [&whole[..whole.len() - 4], &[&whole[..], b"more"].concat()] {
+        fs::write(place.path("cut.tar.gz"), bytes).unwrap();
+        let said = place.refused(place.sojourn("rerun cut.tar.gz"));
+        assert!(
+            said.starts_with("cut.tar.gz: this file is no bundle"),
+            "{said}"
+        );
+    }
+    // Files of its folder, which no record has.
+    tar::Archive::new(flate2::read::GzDecoder::new(&*whole))
+        .unpack(place.path("b"))
+        .unwrap();
+    assert_eq!(rerun("rerun b/tiny").0, Some(0));
+    alter("b/tiny/report.html", "tiny", "tinY");
+    fs::remove_file(place.path("b/tiny/summary.json")).unwrap();
+    let (status, said) = rerun("rerun b/tiny");
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.contains("b/tiny/report.html: the file was altered after it was written")
+            && said.contains("b/tiny/summary.json: the file is missing"),
+        "{said}"
+    );
+    // Records, in a bundle and in a result directory.
+    for dir in ["b/tiny", "out"] {
+        alter(
+            &format!("{dir}/checksums/p000-r01.json"),
+            "\"of\": \"",
+            "\"of\": \"0",
+        );
+        place.write(&format!("{dir}/checksums/p000-r02.json"), "garbage");
+        let (status, said) = rerun(&format!("rerun {dir}"));
+        assert_eq!(status, Some(1), "{said}");
+        assert!(
+            said.contains(&format!(
+                "{dir}/checksums/p000-r01.json: the file was altered"
+            )) && said.contains(&format!(
+                "{dir}/checksums/p000-r02.json: this is not a list"
+            )),
+            "{said}"
+        );
+    }
+    // What an archive was unpacked to is nobody's business.
+    alter("b/tiny/manifest.json", "tiny", "tinY");
+    let folder = place.path("b/tiny");
+    let packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut archive = tar::Builder::new(packer);
+    archive.append_dir_all("tiny", &folder).unwrap();
+    let bytes = archive.into_inner().unwrap().finish().unwrap();
+    fs::write(place.path("bad.tar.gz"), bytes).unwrap();
+    let said = place.refused(place.sojourn("rerun bad.tar.gz"));
+    assert!(
+        said.starts_with("bad.tar.gz/manifest.json: ") && said.contains("get the archive again"),
         "{said}"
     );
 }
@@ -259,7 +332,7 @@ fn a_bundle_with_runs_holds_their_tables_and_is_told_from_another_version() {
     assert!(
         place
             .ok("rerun deep/with.tar.gz")
-            .starts_with("same bits: 9 of 9 tables (3 runs")
+            .starts_with("same bits: 12 of 12 tables (3 runs")
     );
     fs::remove_file(place.path("out/flows/p000-r01.parquet")).unwrap();
     place.refused(place.sojourn("bundle out --out bad.tar.gz"));

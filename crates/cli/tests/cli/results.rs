@@ -42,6 +42,69 @@ fn a_study_that_is_done_is_not_run_again_and_fresh_starts_anew() {
 }
 
 #[test]
+fn fresh_starts_anew_beside_what_others_keep_in_the_directory() {
+    let place = Place::new();
+    let first = place.ok("study small.toml --out out");
+    std::fs::write(place.path("out/NOTES.md"), "mine").unwrap();
+    assert_eq!(place.ok("study small.toml --out out --fresh"), first);
+    assert_eq!(place.read("out/NOTES.md"), "mine");
+    assert!(place.path("out/manifest.json").exists());
+}
+
+#[test]
+fn fresh_removes_what_sojourn_wrote_and_leaves_the_files_of_others() {
+    let place = Place::new();
+    place.ok("study small.toml --out out");
+    place.ok("report out --latex");
+    let old: Vec<String> = place.files("out").into_iter().map(|file| file.0).collect();
+    let others = [
+        "NOTES.md",
+        "r.tar.gz",
+        "timing-mine.json",
+        ".mine.part",
+        "figures/user.png",
+        "tables/mine.csv",
+        "latex/mine.tex",
+        "runs/mine.parquet",
+        "checksums/SHA256SUMS",
+    ];
+    for name in others {
+        place.write(&format!("out/{name}"), name);
+    }
+    place.ok("run tiny.toml --out out --fresh");
+    for name in others {
+        assert_eq!(place.read(&format!("out/{name}")), name);
+    }
+    for name in &old {
+        let new = name.contains("/p000-r0") || name == "manifest.json" || name == "source.toml";
+        assert_eq!(place.path(&format!("out/{name}")).exists(), new, "{name}");
+    }
+    place.ok("report out");
+    // Results that lost their manifest are replaced, too.
+    std::fs::remove_file(place.path("out/NOTES.md")).unwrap();
+    std::fs::remove_file(place.path("out/manifest.json")).unwrap();
+    let said = place.refused(place.sojourn("run tiny.toml --out out --fresh"));
+    assert!(said.contains(".mine.part") && place.path("out/report.html").exists());
+}
+
+#[test]
+fn fresh_removes_nothing_where_the_manifest_is_of_another_program() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("app/figures")).unwrap();
+    let files = ["manifest.json", "report.html", "figures/p.vl.json"];
+    for name in files {
+        place.write(&format!("app/{name}"), r#"{"name": "app", "id": "p"}"#);
+    }
+    let before = place.files("app");
+    let said = place.refused(place.sojourn("study small.toml --out app --fresh"));
+    assert!(
+        said.contains("other files, such as \"manifest.json\""),
+        "{said}"
+    );
+    assert!(place.files("app") == before);
+}
+
+#[test]
 fn more_replications_go_on_from_those_that_are_there() {
     let place = Place::new();
     place.ok("run tiny.toml --out out --replications 2");
@@ -254,11 +317,11 @@ fn a_rerun_gives_the_same_bits_or_names_the_first_file_that_differs() {
     let before = place.files("out");
     assert_eq!(
         place.ok("rerun out"),
-        "same bits: 72 of 72 tables (18 runs, as in out)\n"
+        "same bits: 90 of 90 tables (18 runs, as in out)\n"
     );
     assert_eq!(
         place.ok("rerun out --out again --threads 2"),
-        "same bits: 72 of 72 tables (18 runs, as in out)\n"
+        "same bits: 90 of 90 tables (18 runs, as in out)\n"
     );
     assert!(place.files("out") == before);
     let runs = |mut files: Vec<(String, Vec<u8>)>| {
@@ -305,7 +368,7 @@ fn a_limit_in_bdp_or_time_is_told_in_bytes_and_packets_and_reruns_to_the_same_bi
     }
     assert_eq!(
         place.ok("rerun out --out again"),
-        "same bits: 9 of 9 tables (3 runs, as in out)\n"
+        "same bits: 12 of 12 tables (3 runs, as in out)\n"
     );
     assert!(place.ok("report again").contains("again"));
     let again =
@@ -519,7 +582,7 @@ fn a_report_of_two_directories_names_what_differs_first_and_has_a_level_more() {
     let place = Place::new();
     place.ok("study small.toml --out a");
     place.ok("study small.toml --out b --set run.seed=7");
-    let text = place.ok("report a b --out both");
+    let text = place.ok("report a b --out both --format table");
     assert!(text.starts_with("differs: run seed: "), "{text}");
     assert!(text.contains(" in a, 7 in b\n"), "{text}");
     assert!(text.contains("  Results  "), "{text}");

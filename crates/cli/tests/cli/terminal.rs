@@ -59,6 +59,7 @@ fn every_table_fits_80_columns() {
         "study small.toml",
         "study small.toml --all",
         "report results/small",
+        "report results/small --format table",
         "trace analyse trace.tr",
         "trace analyse trace.tr --table flows",
         "bench --case b1 --rounds 1 --seconds 0.01",

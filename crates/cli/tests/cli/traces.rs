@@ -37,7 +37,8 @@ fn a_run_with_a_trace_shows_what_it_shows_without() {
                 "run {scenario} --replications 1 --format {format}"
             ));
             for trace in ["ns2", "pcapng", "parquet"] {
-                let line = format!("run {scenario} --trace {trace} out.tr --format {format}");
+                let line =
+                    format!("run {scenario} --trace {trace} out.tr --force --format {format}");
                 let (out, err) = both(place.sojourn(&line));
                 assert_eq!(out, plain, "{line}");
                 assert!(err.contains("sojourn: wrote out.tr"), "{err}");

@@ -62,6 +62,8 @@
     const screen = Math.max(900, window.innerHeight);
     const place = plot.getBoundingClientRect();
     const row = rowOf(plot);
+    // On a phone the page scrolls anyway.
+    if (window.innerWidth <= 640) return row ? 240 : 320;
     // In a row captions stand above.
     const caption = row ? 0 : plot.parentElement.querySelector('figcaption').offsetHeight;
     const whole = row?.element ?? plot.parentElement;
@@ -187,11 +189,19 @@
     return { labels, lines: Math.ceil(labels.length / (spec.config.legend?.columns || labels.length || 1)) };
   }
 
+  // Whether every second series is drawn in the colour of the one before it.
+  function inPairs(spec) {
+    const colours = layersOf(spec).map((layer) => layer.encoding?.color?.scale?.range).find(Boolean) ?? [];
+    return colours.length > 2 && colours.every((colour, at) => at % 2 === 0 || colour === colours[at - 1]);
+  }
+
   function fitLegend(spec, width) {
     const { labels } = legendOf(spec);
     const item = 7 * Math.max(0, ...labels.map((label) => label.length)) + 36;
     if (labels.length * item > width - 80) {
-      spec.config.legend.columns = Math.max(1, Math.floor((width - 80) / item));
+      const columns = Math.max(1, Math.floor((width - 80) / item));
+      // What is drawn in one colour stands in one line.
+      spec.config.legend.columns = columns > 1 && inPairs(spec) ? columns - (columns % 2) : columns;
     }
   }
 

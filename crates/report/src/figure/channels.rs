@@ -157,8 +157,14 @@ impl Plan<'_> {
             "sort": labels,
             "scale": { "domain": labels, "range": self.shapes },
             "title": expressible(&series.title),
-            "legend": self.series_legend()
+            // Where dashes tell series apart, the legend shows lines.
+            "legend": if self.has_dashes() { Value::Null } else { self.series_legend() }
         })
+    }
+
+    /// Whether lines of one colour are told apart by their dashes.
+    fn has_dashes(&self) -> bool {
+        !self.published && self.dashed.contains(&true)
     }
 
     fn series_legend(&self) -> Value {
@@ -168,6 +174,11 @@ impl Plan<'_> {
         let mut legend = json!({ "symbolOpacity": 1 });
         match self.form.symbol {
             Symbol::Square => legend["symbolType"] = json!("square"),
+            _ if self.has_dashes() => {
+                legend["symbolType"] = json!("stroke");
+                legend["symbolStrokeWidth"] = json!(2);
+                legend["symbolSize"] = json!(400);
+            }
             Symbol::Stroke => {
                 legend["symbolType"] = json!("stroke");
                 legend["symbolStrokeWidth"] = json!(2.5);

@@ -43,6 +43,13 @@ pub(crate) fn says_nothing(figure: &Figure) -> Option<String> {
     })
 }
 
+impl Figure {
+    /// Whether it says nothing: each of its values is the same.
+    pub fn is_idle(&self) -> bool {
+        says_nothing(self).is_some()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

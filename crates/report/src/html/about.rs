@@ -50,12 +50,14 @@ pub(super) fn algorithms(out: &mut Out, algorithms: &[Algorithm]) {
     if algorithms.is_empty() {
         return;
     }
-    let names: Vec<&str> = algorithms
-        .iter()
-        .map(|algorithm| algorithm.label.as_str())
-        .collect();
+    let mut names: Vec<&str> = Vec::new();
+    for algorithm in algorithms {
+        if !names.contains(&algorithm.label.as_str()) {
+            names.push(&algorithm.label);
+        }
+    }
     out.open_part("Algorithms", &names.join(", "), false);
-    out.push("<p class=\"text\">Every parameter as it ran. Values that are not the default of the dialect are bold.</p>");
+    out.push("<p class=\"text\">Every parameter as it ran. Values that the scenario sets, other than by default, are bold.</p>");
     for algorithm in algorithms {
         let release = algorithm
             .release

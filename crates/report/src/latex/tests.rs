@@ -70,7 +70,8 @@ Means over 3 replications; $\pm$ is the half width of the 95 \% interval.
 ";
     let (comments, rest) = text.split_at(text.find("\\begingroup").unwrap());
     assert!(
-        comments.starts_with("% Delay & loss\n% Needs "),
+        comments.starts_with("% Delay & loss\n% About ")
+            && comments.contains("\n% Needs \\usepackage{booktabs,siunitx}"),
         "{comments}"
     );
     assert_eq!(rest, expected);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::model::{Form, Link, NodeKind, Topology, Way};
 use super::row;
-use super::text::{Values, cut, lines};
+use super::text::{Values, cut, packed};
 
 /// Size of letters, in pixels.
 pub(crate) const LABEL: f64 = 12.0;
@@ -53,8 +53,14 @@ impl LinkText {
             ([rate], [delay]) if !self.stacked => vec![format!("{rate}, {delay}")],
             _ => [rates, delays].concat(),
         };
-        for queue in both(|way| &way.queue, " / ") {
-            all.extend(lines(&queue, LABEL, WIDEST, 3));
+        let [one, other] = [one.queue.queues(), other.queue.queues()];
+        let queues = match (one.is_empty(), other.is_empty()) {
+            (false, false) if one != other => vec![arrowed(there, one), arrowed(back, other)],
+            (true, _) => vec![other],
+            _ => vec![one],
+        };
+        for queue in queues {
+            all.extend(packed(&queue, LABEL, WIDEST));
         }
         if self.each
             && let Some(last) = all.last_mut()
@@ -64,6 +70,14 @@ impl LinkText {
         let most = WIDEST + 40.0;
         all.iter().map(|line| cut(line, LABEL, most)).collect()
     }
+}
+
+/// With an arrow before the first piece.
+fn arrowed(arrow: &str, mut pieces: Vec<String>) -> Vec<String> {
+    if let Some(first) = pieces.first_mut() {
+        first.insert_str(0, &format!("{arrow} "));
+    }
+    pieces
 }
 
 /// The text of each link, and of those without the one that they have, if there are such.

@@ -36,25 +36,6 @@ const PASSING: f64 = 26.0;
 const GAP: f64 = 22.0;
 const LEAST_GAP: f64 = 58.0;
 
-/// Where the nodes of a graph stand that is drawn with names of usual length and without texts at links: the middle of each, in pixels from
-/// the left and from the top. A link names the indices of its nodes; its vote says how many more flows cross it forward than back.
-///
-/// # Panics
-/// If a link leads to a node that is not there.
-pub fn places(nodes: usize, links: &[(usize, usize)], votes: &[i64]) -> Vec<(f64, f64)> {
-    let net = Net {
-        nodes,
-        links: links.to_vec(),
-        votes: votes.to_vec(),
-    };
-    let sizes = Sizes {
-        nodes: vec![Point::new(40.0, 28.0); nodes],
-        labels: vec![Point::default(); links.len()],
-    };
-    let placed = placed(&net, &sizes, 1.0);
-    placed.nodes.iter().map(|at| (at.x, at.y)).collect()
-}
-
 /// The places of the nodes of a graph; `spread` times as far apart as they have to be.
 pub(crate) fn placed(net: &Net, sizes: &Sizes, spread: f64) -> Placed {
     let column_of = net.columns();

@@ -2,8 +2,9 @@
 //! shorter flows below their routers; those of flows that go back, above.
 
 use super::geometry::{Point, small};
-use super::model::{Link, NodeKind, Topology};
+use super::model::{Form, Link, Node, NodeKind, Topology, Way};
 use super::place::{Placed, Sizes};
+use super::text::Values;
 
 /// Between routers beside what the text of their link takes, and at least.
 const GAP: f64 = 44.0;
@@ -36,6 +37,58 @@ pub(crate) struct RowHost {
     pub(crate) link: usize,
     pub(crate) router: usize,
     pub(crate) side: Side,
+}
+
+/// Whether a network is a row: its nodes with more than one link are a line in the order of their numbers, and all others hang on these. A
+/// link names the indices of its nodes.
+pub fn is_row(nodes: usize, links: &[(usize, usize)]) -> bool {
+    let hosts = leaves(nodes, links);
+    let routers: Vec<usize> = (0..nodes).filter(|node| !hosts[*node]).collect();
+    let is_core = |(a, b): &&(usize, usize)| !hosts[*a] && !hosts[*b];
+    let linked = |pair: &[usize]| {
+        let mut cores = links.iter().filter(is_core);
+        cores.any(|(a, b)| [(*a, *b), (*b, *a)].contains(&(pair[0], pair[1])))
+    };
+    routers.len() > 1
+        && links.iter().filter(is_core).count() + 1 == routers.len()
+        && routers.windows(2).all(linked)
+}
+
+/// For each node, whether it has one link at most.
+fn leaves(nodes: usize, links: &[(usize, usize)]) -> Vec<bool> {
+    let mut degrees = vec![0_usize; nodes];
+    for (a, b) in links {
+        degrees[*a] += 1;
+        degrees[*b] += 1;
+    }
+    degrees.into_iter().map(|degree| degree < 2).collect()
+}
+
+/// A row without flows, for [`placed`].
+pub(crate) fn bare(nodes: usize, links: &[(usize, usize)]) -> Topology {
+    let node = |host: bool| Node {
+        name: Values::default(),
+        kind: match host {
+            true => NodeKind::Host,
+            false => NodeKind::Router,
+        },
+        count: Values::default(),
+        member_of: Vec::new(),
+    };
+    let link = |(from, to): &(usize, usize)| Link {
+        from: *from,
+        to: *to,
+        forward: Way::default(),
+        reverse: Way::default(),
+    };
+    Topology {
+        title: String::new(),
+        form: Form::Row,
+        nodes: leaves(nodes, links).into_iter().map(node).collect(),
+        links: links.iter().map(link).collect(),
+        flows: Vec::new(),
+        notes: Vec::new(),
+    }
 }
 
 /// Routers, in their order.
@@ -243,5 +296,20 @@ fn put_hanging<'a>(
             points[host.node] = Point::new(x, down * y);
             x += across * (size.x / 2.0 + BESIDE);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_routers_with_hosts_is_a_row_and_a_ring_or_star_is_not() {
+        assert!(is_row(4, &[(0, 1), (2, 0), (1, 3)]));
+        assert!(is_row(5, &[(0, 1), (1, 2), (3, 0), (2, 4)]));
+        assert!(!is_row(4, &[(0, 1), (0, 2), (0, 3)]));
+        assert!(!is_row(3, &[(0, 1), (1, 2), (2, 0)]));
+        assert!(!is_row(4, &[(0, 2), (2, 1), (1, 3), (3, 0)]));
+        assert!(!is_row(2, &[(0, 1)]));
     }
 }

@@ -30,20 +30,33 @@ impl Values {
         }
     }
 
+    /// Queues in pieces that a line keeps whole, what all have in common once: `DropTail /`, `PIE,`, `200 packets`. All are listed, since
+    /// these are what is compared.
+    pub(crate) fn queues(&self) -> Vec<String> {
+        let parts = self.0.iter().map(|value| value.split_once(", "));
+        let parts: Option<Vec<(&str, &str)>> = parts.collect();
+        let limits = |parts: &[(&str, &str)]| {
+            let limits = parts.iter().map(|(_, limit)| (*limit).to_owned());
+            listed(limits, "")
+        };
+        match parts.as_deref() {
+            Some(parts @ [(_, limit), ..]) if parts.iter().all(|part| part.1 == *limit) => {
+                let mut all = listed(parts.iter().map(|(name, _)| (*name).to_owned()), ",");
+                all.push((*limit).to_owned());
+                all
+            }
+            Some(parts @ [(name, _), ..]) if parts.iter().all(|part| part.0 == *name) => {
+                let mut all = vec![format!("{name},")];
+                all.extend(limits(parts));
+                all
+            }
+            _ => listed(self.0.iter().cloned(), ""),
+        }
+    }
+
     /// The values in a line, with a unit that all have written once; `between` stands between two.
     pub(crate) fn line(&self, between: &str) -> String {
-        let Some(first) = self.0.first() else {
-            return String::new();
-        };
-        let unit = first.rsplit_once(' ').map(|(_, unit)| format!(" {unit}"));
-        let unit = unit.filter(|unit| {
-            let number = |value: &String| {
-                let rest = value.strip_suffix(unit.as_str());
-                rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-            };
-            self.0.iter().all(number)
-        });
-        let unit = unit.unwrap_or_default();
+        let unit = common_unit(&self.0);
         let mut shown: Vec<&str> = self
             .0
             .iter()
@@ -55,6 +68,51 @@ impl Values {
         }
         shown.join(between) + &unit
     }
+}
+
+/// The unit that all these numbers have, with the space before it; empty where they have none in common.
+fn common_unit(values: &[String]) -> String {
+    let unit = values.first().and_then(|first| first.rsplit_once(' '));
+    let unit = unit.map(|(_, unit)| format!(" {unit}"));
+    let unit = unit.filter(|unit| {
+        let number = |value: &String| {
+            let rest = value.strip_suffix(unit.as_str());
+            rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        values.iter().all(number)
+    });
+    unit.unwrap_or_default()
+}
+
+/// Items with strokes between, a unit that all have written once, and something behind the last.
+fn listed(items: impl Iterator<Item = String>, end: &str) -> Vec<String> {
+    let mut all: Vec<String> = items.collect();
+    let unit = common_unit(&all);
+    let last = all.len().saturating_sub(1);
+    for (item, at) in all.iter_mut().zip(0..) {
+        if at == last {
+            item.push_str(end);
+        } else {
+            item.truncate(item.len() - unit.len());
+            item.push_str(" /");
+        }
+    }
+    all
+}
+
+/// Pieces in lines of width `most`: a line ends between two of them, and one that is wider stands alone.
+pub(crate) fn packed(pieces: &[String], size: f64, most: f64) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for piece in pieces {
+        match all.last_mut() {
+            Some(last) if width_of(&format!("{last} {piece}"), size) <= most => {
+                last.push(' ');
+                last.push_str(piece);
+            }
+            _ => all.push(piece.clone()),
+        }
+    }
+    all
 }
 
 /// About how wide a text is, in pixels: rather too wide than too narrow for any of the usual fonts without serifs.
@@ -153,6 +211,33 @@ mod tests {
         assert_eq!(
             values(&["1 ms", "2 ms", "3 ms", "4 ms", "5 ms"]).line(", "),
             "1, 2, …, 5 ms"
+        );
+    }
+
+    #[test]
+    fn queues_are_all_listed_with_what_they_have_in_common_once() {
+        let label = |all: &[&str]| packed(&values(all).queues(), 12.0, 126.0);
+        assert!(label(&[]).is_empty());
+        assert_eq!(label(&["CoDel, 50 packets"]), ["CoDel, 50 packets"]);
+        assert_eq!(
+            label(&[
+                "DropTail, 200 packets",
+                "PIE, 200 packets",
+                "FQ-CoDel, 200 packets"
+            ]),
+            ["DropTail / PIE /", "FQ-CoDel,", "200 packets"]
+        );
+        assert_eq!(
+            label(&["DropTail, 20 packets", "DropTail, 50 packets"]),
+            ["DropTail, 20 /", "50 packets"]
+        );
+        assert_eq!(
+            label(&["CoDel", "RED", "PIE", "SFQ", "DRR"]),
+            ["CoDel / RED / PIE /", "SFQ / DRR"]
+        );
+        assert_eq!(
+            label(&["DropTail, 64 kB", "CoDel"]),
+            ["DropTail, 64 kB /", "CoDel"]
         );
     }
 

@@ -31,19 +31,22 @@ pub enum Kind {
     Media,
     /// One row per sample of a time series.
     Series,
+    /// One row per count in equal parts of a run.
+    Batches,
     /// One row per run.
     Runs,
 }
 
 impl Kind {
     /// Every kind, in the order in which a run's files are written: the one of the run itself last.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Flows,
         Kind::Queues,
         Kind::Receivers,
         Kind::Transfers,
         Kind::Media,
         Kind::Series,
+        Kind::Batches,
         Kind::Runs,
     ];
 
@@ -51,7 +54,7 @@ impl Kind {
     pub fn is_optional(self) -> bool {
         matches!(
             self,
-            Kind::Receivers | Kind::Transfers | Kind::Media | Kind::Series
+            Kind::Receivers | Kind::Transfers | Kind::Media | Kind::Series | Kind::Batches
         )
     }
 
@@ -62,6 +65,7 @@ impl Kind {
             Kind::Media => run.flows.iter().any(|flow| flow.media.is_some()),
             Kind::Receivers => !run.receivers.is_empty(),
             Kind::Series => !run.series.is_empty(),
+            Kind::Batches => !run.batches.is_empty(),
             Kind::Flows | Kind::Queues | Kind::Runs => true,
         }
     }
@@ -75,6 +79,7 @@ impl Kind {
             Kind::Transfers => "transfers",
             Kind::Media => "media",
             Kind::Series => "series",
+            Kind::Batches => "batches",
             Kind::Runs => "runs",
         }
     }
@@ -94,6 +99,9 @@ impl Kind {
                 "One row per RTP flow, with the contents of its RTCP reports and the fate of the packets at its receiver. A flow to a multicast group has a row of sums over its members, and one more row per member, with the names in `receivers`. There is no file if there are no RTP flows."
             }
             Kind::Series => "One row per sample of each recorded time series.",
+            Kind::Batches => {
+                "One row per count that decides on the warm-up, with its value in each batch: at most 1,000 equal parts of the run, warm-up included. The counts are those of the queues under study (the first 16), and the goodput of the flows in the direction under study together."
+            }
             Kind::Runs => {
                 "One row per run. Metrics of flows are those of all flows in the direction under study together."
             }

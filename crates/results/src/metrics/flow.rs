@@ -20,7 +20,7 @@ const DELAYS: &[Entry] = &[
             "goodput_bps_mean",
             "Goodput per flow",
             Unit::BitsPerSecond,
-            "Application bits delivered in order for the first time, per second and flow.",
+            "Application bits delivered in order for the first time, per second and flow: for several flows, the mean. Data that arrived during the warm-up and waited there for a lost segment counts when it is delivered.",
             "8 × bytes delivered in order for the first time / measured time / flows",
         ),
         |flows, seconds| {
@@ -318,7 +318,7 @@ pub(super) fn percentile(q: f64, suffix: &str) -> Metric {
         range: Range::of(Unit::Seconds),
         level: Level::Flow,
         doc: format!(
-            "One-way delay that {} % of the packets that arrived do not exceed.",
+            "One-way delay that {} % of the packets that arrived do not exceed. For several flows, of all their packets together.",
             share_text(suffix)
         ),
         formula: format!("nearest rank {q} of the histogram; error at most 1/64 (1.6 %)"),

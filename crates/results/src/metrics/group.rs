@@ -14,7 +14,7 @@ pub(super) const TABLE: &[Entry] = &[
                 "goodput_bps_sum",
                 "Goodput",
                 Unit::BitsPerSecond,
-                "Total goodput of the group's flows.",
+                "Total goodput of the group's flows. Data that arrived during the warm-up and waited there for a lost segment counts when it is delivered, so a short run can show more than its link carries; `throughput_bps_sum` counts packets when they arrive.",
                 "8 × Σ bytes delivered in order for the first time / measured time",
             ),
             |flows, seconds| ratio(8.0 * sum(flows, |f| f.goodput_bytes), seconds),

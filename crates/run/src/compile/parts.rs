@@ -196,6 +196,7 @@ impl FlowInfo {
             label: self.label.clone(),
             forward: self.forward,
             needs,
+            bare: sojourn_traffic::registry::find(&self.kind).map(|source| source.name),
         }
     }
 }

@@ -23,7 +23,12 @@ pub(super) fn there(key: &str) -> Option<&str> {
 /// Whether values of this kind have the form: numbers with a unit.
 pub(super) fn is_quantity(kind: &Kind) -> bool {
     match kind {
-        Kind::Rate | Kind::Limit | Kind::Duration | Kind::Size | Kind::Packets => true,
+        Kind::Rate
+        | Kind::Limit
+        | Kind::Duration
+        | Kind::DurationOrAuto
+        | Kind::Size
+        | Kind::Packets => true,
         Kind::Optional(inner) => is_quantity(inner),
         _ => false,
     }

@@ -52,7 +52,15 @@ impl Excerpt {
             false => 0,
         };
         let shown: String = self.source.chars().skip(skipped).take(MOST).collect();
-        let shown = shown.replace('\t', " ");
+        let mut shown = shown.replace('\t', " ");
+        // An ellipsis stands for what is left out, in the place of one character.
+        if skipped > 0 {
+            shown = shown.chars().skip(1).fold("…".to_owned(), with);
+        }
+        if self.source.chars().count() > skipped + MOST {
+            shown.pop();
+            shown.push('…');
+        }
         let indent = self.column - 1 - skipped;
         let carets = self.width.min(MOST.saturating_sub(indent)).max(1);
         let pointer = format!("{}{} {label}", " ".repeat(indent), "^".repeat(carets));
@@ -63,6 +71,11 @@ impl Excerpt {
             pointer.trim_end()
         )
     }
+}
+
+fn with(mut text: String, next: char) -> String {
+    text.push(next);
+    text
 }
 
 /// The bytes of a line, without its end.

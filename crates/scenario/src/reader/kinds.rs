@@ -122,7 +122,7 @@ pub fn flow_kinds() -> Vec<FlowKindInfo> {
 }
 
 /// The part of a flow that a table of parameters belongs to.
-fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
+pub(super) fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
     fn declared<P: Params>(title: &'static str) -> FlowPart {
         FlowPart {
             title,

@@ -244,7 +244,13 @@ impl<'a> Evidence<'a> {
         let said = |point: &'a Seen<'a>| Some((point, test(point)?));
         let found: Vec<(&Seen<'_>, String)> = self.points.iter().filter_map(said).collect();
         let (point, text) = found.first()?;
-        let places = places(&point.info.name(), found.len(), self.points.len());
+        let (count, all) = (found.len(), self.points.len());
+        // What is the same everywhere needs no example.
+        let everywhere = count == all && all > 1 && found.iter().all(|(_, other)| other == text);
+        let places = match everywhere {
+            true => format!(" (at all {all} points)"),
+            false => places(&point.info.name(), count, all),
+        };
         Some(format!("{text}{places}"))
     }
 }
@@ -253,7 +259,7 @@ impl<'a> Evidence<'a> {
 pub(super) fn places(first: &str, count: usize, all: usize) -> String {
     match (count, all) {
         (1, 1) => String::new(),
-        (count, all) if count == all => format!(" (at all {all}; here {first})"),
+        (count, all) if count == all => format!(" (at all {all} points, such as {first})"),
         (count, all) => format!(" (at {count} of {all}, such as {first})"),
     }
 }

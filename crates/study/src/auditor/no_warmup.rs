@@ -11,6 +11,6 @@ const TEXT: &str =
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence
-        .at_points(|point| (point.scenario.run.warmup == Span::ZERO).then(|| TEXT.to_owned()));
+        .at_points(|point| (point.scenario.run.warmup() == Span::ZERO).then(|| TEXT.to_owned()));
     found.map(Finding::info).into_iter().collect()
 }

@@ -14,7 +14,7 @@ const WARMUP_ROUND_TRIPS: u64 = 5;
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let short = evidence.at_points(|point| {
         let run = &point.scenario.run;
-        let measured = run.duration.saturating_sub(run.warmup);
+        let measured = run.duration.saturating_sub(run.warmup());
         let longest = longest(point);
         (measured < longest.saturating_mul(ROUND_TRIPS)).then(|| {
             format!(
@@ -23,7 +23,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         })
     });
     let early = evidence.at_points(|point| {
-        let warmup = point.scenario.run.warmup;
+        let warmup = point.scenario.run.warmup();
         let longest = longest(point);
         let early = warmup > Span::ZERO && warmup < longest.saturating_mul(WARMUP_ROUND_TRIPS);
         early.then(|| {

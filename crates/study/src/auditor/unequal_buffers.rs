@@ -34,10 +34,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         if sizes.len() < 2 || most <= least * EQUAL_WITHIN || !matters || same_asked(&limits) {
             continue;
         }
-        let texts = limits
-            .iter()
-            .map(|(label, buffer)| format!("{label}: {}", buffer.text()));
-        found.push((&compared.place, texts.collect::<Vec<_>>().join(", ")));
+        found.push((&compared.place, listed(&limits)));
     }
     let Some((place, text)) = found.first() else {
         return Vec::new();
@@ -51,6 +48,23 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     vec![Finding::warning(format!(
         "The queues under comparison hold different amounts: {text}.{places} {fix}."
     ))]
+}
+
+/// Levels that the note lists.
+const LISTED: usize = 6;
+
+/// What each level holds; of many, those that hold least and most.
+fn listed(limits: &[(&String, Buffer)]) -> String {
+    let text = |(label, buffer): &(&String, Buffer)| format!("{label}: {}", buffer.text());
+    if limits.len() <= LISTED {
+        return limits.iter().map(text).collect::<Vec<_>>().join(", ");
+    }
+    let by_size = |one: &&(&String, Buffer), other: &&(&String, Buffer)| {
+        one.1.bytes.total_cmp(&other.1.bytes)
+    };
+    let ends = [limits.iter().min_by(by_size), limits.iter().max_by(by_size)];
+    let ends: Vec<String> = ends.into_iter().flatten().map(text).collect();
+    format!("from {}", ends.join(" to "))
 }
 
 /// Whether all were given as the same time or number of bandwidth-delay products: a shaper sends less in a time than its link.
@@ -140,6 +154,22 @@ mod tests {
             overflowed: true,
             longest: bytes,
         }
+    }
+
+    #[test]
+    fn of_many_queues_the_note_has_the_least_and_the_greatest() {
+        let labels: Vec<String> = (1..=40).map(|number| format!("limit {number}")).collect();
+        let limits = |count: usize| -> Vec<(&String, Buffer)> {
+            let sizes = labels.iter().zip(1..).take(count);
+            sizes
+                .map(|(label, number)| (label, buffer(None, 1500.0 * f64::from(number))))
+                .collect()
+        };
+        assert_eq!(
+            listed(&limits(40)),
+            "from limit 1: any amount to limit 40: any amount"
+        );
+        assert_eq!(listed(&limits(3)).matches("limit").count(), 3);
     }
 
     #[test]

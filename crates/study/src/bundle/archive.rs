@@ -6,7 +6,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use flate2::Compression;
-use flate2::read::GzDecoder;
+use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use tar::{Archive, Builder, EntryType, Header};
@@ -93,9 +93,9 @@ fn length(bytes: usize) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// Unpacks the files that `wanted` asks for, by their paths in the one folder of the archive, into `into`; gives the name of that folder.
+/// Unpacks the files of an archive, which are all in one folder, into `into`; gives the name of that folder.
 /// Names are checked, of all files: none leads out of the folder, and none is a link.
-pub(super) fn unpack(path: &Path, into: &Path, wanted: fn(&Path) -> bool) -> Result<String> {
+pub(super) fn unpack(path: &Path, into: &Path) -> Result<String> {
     let failed = |error: io::Error| LabError::io(path, "unpack the bundle", &error);
     let odd = |error: io::Error| not_ours(path, &format!("it is no tar.gz archive: {error}"));
     let file = File::open(path).map_err(failed)?;
@@ -117,7 +117,7 @@ pub(super) fn unpack(path: &Path, into: &Path, wanted: fn(&Path) -> bool) -> Res
         if folders.len() > 1 {
             return Err(not_ours(path, "it has more than one folder"));
         }
-        if kind.is_dir() || !wanted(&inner) {
+        if kind.is_dir() {
             continue;
         }
         let target = into.join(&folder).join(&inner);
@@ -131,9 +131,24 @@ pub(super) fn unpack(path: &Path, into: &Path, wanted: fn(&Path) -> bool) -> Res
             return Err(not_ours(path, "it was cut off, or holds more than 16 GB"));
         }
     }
+    check_end(archive.into_inner()).map_err(|problem| not_ours(path, &problem))?;
     folders
         .pop_first()
         .ok_or_else(|| not_ours(path, "it is empty"))
+}
+
+/// Reads an archive to its end, where its checksum stands and nothing follows.
+fn check_end(
+    mut unpacked: io::Take<GzDecoder<BufReader<File>>>,
+) -> std::result::Result<(), String> {
+    let cut = |error: io::Error| format!("it was cut off or altered: {error}");
+    io::copy(&mut unpacked, &mut io::sink()).map_err(cut)?;
+    let mut rest = [0];
+    match unpacked.into_inner().into_inner().read(&mut rest) {
+        Ok(0) => Ok(()),
+        Ok(_) => Err("something follows its end".to_owned()),
+        Err(error) => Err(cut(error)),
+    }
 }
 
 /// The folder and the path in it that a name means, if it is one that a bundle has: plain parts, no way up, no root.
@@ -222,7 +237,7 @@ mod tests {
         ];
         for (name, kind) in names {
             fs::write(&path, archive_with(name, kind)).expect("written");
-            let error = unpack(&path, &into, |_| true).expect_err("unsafe");
+            let error = unpack(&path, &into).expect_err("unsafe");
             assert!(error.to_string().contains("not safe to unpack"), "{error}");
             assert!(!place.path().join("out.txt").exists() && !into.exists());
         }
@@ -243,13 +258,22 @@ mod tests {
         write(&path, &entries, true).expect("replaced");
         assert_eq!(fs::read(&path).expect("read"), one, "the same bytes");
         let into = place.path().join("into");
-        assert_eq!(unpack(&path, &into, |_| true).expect("unpacked"), "a");
+        assert_eq!(unpack(&path, &into).expect("unpacked"), "a");
         assert_eq!(fs::read(into.join("a/b")).expect("read"), b"c");
-        fs::write(&path, &one[..one.len() / 2]).expect("written");
-        let error = unpack(&path, &place.path().join("half"), |_| true).expect_err("cut");
-        assert!(error.to_string().contains("no bundle"), "{error}");
+        let refuse = |bytes: &[u8], name: &str| {
+            fs::write(&path, bytes).expect("written");
+            let error = unpack(&path, &place.path().join(name)).expect_err(name);
+            assert!(error.to_string().contains("no bundle"), "{error}");
+        };
+        refuse(&one[..one.len() / 2], "half");
+        refuse(&one[..one.len() - 4], "without its length");
+        refuse(&[&one[..], b"more"].concat(), "with more");
+        let mut other = one.clone();
+        let place_of_sum = one.len() - 6;
+        other[place_of_sum] ^= 1;
+        refuse(&other, "with another checksum");
         fs::write(&path, "no archive").expect("written");
-        let error = unpack(&path, &into, |_| true).expect_err("no archive");
+        let error = unpack(&path, &into).expect_err("no archive");
         assert!(error.to_string().contains("no tar.gz archive"), "{error}");
     }
 }

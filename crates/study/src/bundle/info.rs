@@ -1,5 +1,7 @@
 //! What a bundle says of itself.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// `bundle.json`.
@@ -24,6 +26,9 @@ pub struct BundleInfo {
     pub tables: u64,
     /// Seeds of the points, each once, in order.
     pub seeds: Vec<u64>,
+    /// Checksums of its files but those of runs, which the records check, by their paths in the folder.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
     /// Whether it holds the tables of the runs, and not only their checksums.
     pub holds_results: bool,
 }

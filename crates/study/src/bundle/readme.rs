@@ -22,8 +22,9 @@ pub(super) fn readme(info: &BundleInfo, folder: &str) -> String {
     };
     let seeds: Vec<String> = info.seeds.iter().map(u64::to_string).collect();
     let seeds = match seeds.len() {
-        0..=20 => seeds.join(", "),
-        many => format!("{many} different ones, in manifest.json"),
+        1 => format!("Seed: {}", seeds.join("")),
+        0..=20 => format!("Seeds: {}", seeds.join(", ")),
+        many => format!("{many} different seeds, in `manifest.json`"),
     };
     let results = match info.holds_results {
         true => "`runs/`, `queues/`, `flows/`... | the tables of every run, as Parquet files |\n| ",
@@ -33,7 +34,7 @@ pub(super) fn readme(info: &BundleInfo, folder: &str) -> String {
         "\
 # {title}
 
-Results of Sojourn {sojourn}{commit}: {runs} runs, {tables} tables. Seeds: {seeds}. They were made with
+Results of Sojourn {sojourn}{commit}: {runs} runs, {tables} tables. {seeds}. They were made with
 
     {command}
 
@@ -45,8 +46,8 @@ Then make all runs again, in this folder:
 
     sojourn rerun .
 
-It answers `same bits: {tables} of {tables} tables`, or names the first table that differs. The archive that this folder `{folder}` came
-in can be given as well.
+It answers `same bits: {tables} of {tables} tables`, or names the first table that differs. In place of this folder, `{folder}`, you can
+also name the archive that it came in.
 
 | file | what |
 |---|---|

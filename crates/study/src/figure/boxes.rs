@@ -18,6 +18,8 @@ fn check(request: &mut Request<'_>) -> Result<()> {
     let usual = || "sojourn_s".to_owned();
     let y = request.spec.y.get_or_insert_with(usual).clone();
     request.one_of("distribution", &y, DISTRIBUTIONS.into_iter())?;
-    request.metric("of", &Some(format!("{y}_p50")))?;
+    let metric = format!("{y}_p50");
+    request.suits(&metric)?;
+    request.metric("of", &Some(metric))?;
     request.over_factor()
 }

@@ -34,7 +34,9 @@ fn check(request: &mut Request<'_>) -> Result<()> {
     let usual = || "sojourn_s".to_owned();
     let y = request.spec.y.get_or_insert_with(usual).clone();
     request.one_of("distribution", &y, DISTRIBUTIONS.into_iter())?;
-    request.metric("of", &Some(format!("{y}_mean")))?;
+    let metric = format!("{y}_mean");
+    request.suits(&metric)?;
+    request.metric("of", &Some(metric))?;
     match transfer_measure(&request.spec) {
         Some(Measure::PageLoad) => request.transfers(true)?,
         Some(_) => request.transfers(false)?,

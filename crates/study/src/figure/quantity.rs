@@ -93,6 +93,18 @@ pub(crate) fn of_total(quantity: &str) -> Option<&str> {
     .then_some(own)
 }
 
+/// The title of a figure of a quantity; a list of several things stays as it was written.
+pub(crate) fn title(shown: &str) -> String {
+    match shown {
+        "sojourn_s" => "Sojourn time".to_owned(),
+        "delay_s" => "One-way delay".to_owned(),
+        "fct_s" => "Flow completion time".to_owned(),
+        "page_load_s" => "Page load time".to_owned(),
+        shown if shown.contains([' ', ',']) => shown.to_owned(),
+        shown => title_and_unit(shown).0,
+    }
+}
+
 /// Title and unit of a recorded quantity, or of a total.
 pub(crate) fn title_and_unit(quantity: &str) -> (String, Unit) {
     if let Some(own) = of_total(quantity) {
@@ -132,6 +144,13 @@ pub(crate) fn title_and_unit(quantity: &str) -> (String, Unit) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_figure_without_a_title_has_that_of_its_quantity() {
+        assert_eq!(title("sojourn_s"), "Sojourn time");
+        assert_eq!(title("backlog_packets"), "Backlog");
+        assert_eq!(title("a of b, c of d"), "a of b, c of d");
+    }
 
     #[test]
     fn quantities_have_titles_and_units() {

@@ -11,7 +11,7 @@ use sojourn_scenario::words::BOTTLENECK;
 use sojourn_units::nearest;
 
 use super::quantity::of_total;
-use crate::factors::{free_factors, known_factor, unknown, unused_factor};
+use crate::factors::{free_factors, known_factor, unknown, untold_factors, unused_factor};
 
 /// Names that an error lists.
 const LISTED: usize = 8;
@@ -45,6 +45,26 @@ impl Request<'_> {
             Ok(_) => Ok(()),
             Err(error) => Err(self.at(key, &error)),
         }
+    }
+
+    /// Fails if the quantity on the y axis, one of whose metrics this is, cannot be of what the figure is of.
+    pub(super) fn suits(&self, metric: &str) -> Result<()> {
+        let Some(of) = self.spec.of.as_deref() else {
+            return Ok(());
+        };
+        if self.names.can_be_of(metric, of) {
+            return Ok(());
+        }
+        let y = self.spec.y.as_deref().unwrap_or_default();
+        let problem = format!("{y} cannot be of {of:?}");
+        let remedy = match y {
+            "sojourn_s" => "name a link direction, or bottleneck",
+            _ => "name a flow or its label, or forward, reverse or all",
+        };
+        Err(self
+            .table
+            .error_on("of", LabErrorKind::Contradiction, problem)
+            .remedy(remedy))
     }
 
     /// Fails unless the quantity on the y axis is recorded of what the figure shows.
@@ -234,7 +254,7 @@ impl Request<'_> {
     }
 
     fn all_taken(&self, taken: &[String], places: &str) -> Result<()> {
-        match free_factors(self.experiment, taken, &self.spec.only).first() {
+        match untold_factors(self.experiment, taken, &self.spec.only).first() {
             Some(name) => Err(unused_factor(self.table, name, places)),
             None => Ok(()),
         }

@@ -9,6 +9,7 @@ use sojourn_results::metrics::Unit;
 use sojourn_results::outcome::SeriesOutcome;
 use sojourn_results::specs::FigureSpec;
 use sojourn_scenario::error::Result;
+use sojourn_units::Span;
 
 use super::form::Form;
 use super::frame::{FACET, Row, SERIES, SLIDER, axis, frame, numbers, points, row_of};
@@ -80,6 +81,10 @@ pub(crate) fn draw(
         lines.by_subject |= lines.add_capacity()?;
     }
     let mut figure = lines.figure;
+    if let Some(run) = which_run(wanted, spec) {
+        let caption = format!("{} {run}", figure.caption);
+        figure.caption = caption.trim_start().to_owned();
+    }
     figure.steps = holds(quantity, unit, lines.whole);
     if lines.by_subject {
         figure.series = Some(Series {
@@ -90,6 +95,29 @@ pub(crate) fn draw(
         });
     }
     Ok(Some(figure))
+}
+
+/// Which run the lines are of, and where its warm-up ends, if that is the same at all points.
+fn which_run(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<String> {
+    let mut several = false;
+    let mut warmups: Vec<String> = Vec::new();
+    for point in points(wanted, spec) {
+        several |= point.replications > 1 && !point.deterministic;
+        let scenario = point.scenario.value();
+        let warmup = scenario.pointer("/run/warmup").and_then(Value::as_str);
+        let warmup = warmup.unwrap_or_default().to_owned();
+        if !warmups.contains(&warmup) {
+            warmups.push(warmup);
+        }
+    }
+    let warmup = match warmups.as_slice() {
+        [warmup] => warmup.parse::<Span>().ok().filter(|span| !span.is_zero()),
+        _ => None,
+    };
+    let first = several.then_some("It shows the first replication.");
+    let warmup = warmup.map(|end| format!("The warm-up ends at {} s.", end.as_secs_f64()));
+    let said: Vec<&str> = first.into_iter().chain(warmup.as_deref()).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 impl Lines<'_> {

@@ -48,6 +48,7 @@ impl Study {
                 runs: u64::MAX,
                 ..LimitParams::default()
             },
+            design: manifest.design.clone(),
         };
         let needs = study.needs()?;
         let least = needs.kept(false).saturating_add(needs.run_bytes);

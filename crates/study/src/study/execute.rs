@@ -3,6 +3,7 @@
 //! Runs are independent of each other and of the thread they run on, so results are the same bits whatever the number of
 //! threads. Runs that a directory holds are not made again.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::Serialize;
+use sojourn_results::design::{Design, Plan};
 use sojourn_results::directory::{ResultDir, ResultSet, Run, TIMING_FILE, Taking};
 use sojourn_results::hold::{Hold, host};
 use sojourn_results::manifest::Manifest;
@@ -18,9 +20,10 @@ use sojourn_results::outcome::RunOutcome;
 use sojourn_results::{Damage, RunState};
 use sojourn_run::run::{bug, panic_text};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
+use sojourn_scenario::model::{Scenario, Warmup};
 use sojourn_scenario::resolved::Resolved;
 
-use super::{Point, Study};
+use super::{Point, Study, rounds};
 use crate::auditor;
 
 /// How a study is run.
@@ -52,7 +55,7 @@ pub struct Shard {
 }
 
 /// How far a study is.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Progress {
     /// Runs that are there, those found in the directory included.
     pub done: u64,
@@ -81,6 +84,17 @@ pub struct Executed {
     pub beyond: u64,
     /// Runs that failed by a bug of Sojourn; the others are whole.
     pub failures: Vec<Failure>,
+    /// What the next round has to wait for, where other parts of the study have not made all runs of this one.
+    pub waits: Option<Waits>,
+}
+
+/// Runs of other parts, without which there is no next round.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waits {
+    /// Number of the round, from 1.
+    pub round: u64,
+    /// Runs of it that are missing.
+    pub missing: u64,
 }
 
 /// A run that failed by a bug of Sojourn.
@@ -155,114 +169,264 @@ where
     let needs = study.needs()?;
     needs.check(&study.limits, dir.is_some())?;
     let at_a_time = needs.at_a_time(&study.limits, dir.is_some());
-    let manifest = study.manifest(&options.command)?;
-    let taking = Taking {
-        fresh: options.fresh,
-        part: options.shard.map(|shard| (shard.number, shard.of)),
-    };
-    let mut dir = dir
-        .map(|path| ResultDir::create(path, manifest.clone(), taking))
-        .transpose()?;
-    let shard = options.shard;
-    let (jobs, mut progress, repaired) = jobs(&manifest, shard, dir.as_ref());
-    let mut tell = |progress: &Progress| {
-        if let Some(tell) = &mut options.progress {
-            tell(progress);
+    // What was decided is not decided again.
+    let decides = study.design.is_none();
+    let (mut manifest, mut dir) = begin(study, decides, dir, &options)?;
+    let mut session = Session::default();
+    let mut waits = None;
+    loop {
+        let how = (at_a_time, &mut options);
+        session.make(study, &manifest, &runner, dir.as_ref(), how)?;
+        if let Some(error) = session.of_user.take() {
+            // The first error is the one to tell.
+            let _ = clock.write(dir.as_ref(), options.shard, &session);
+            if let Some(dir) = dir {
+                dir.abandon();
+            }
+            return Err(error);
         }
-    };
-    tell(&progress);
-    let work = Work {
-        points: &study.points,
-        dir: dir.as_ref(),
-        runner: &runner,
-        jobs: &jobs,
-        next: AtomicUsize::new(0),
-        stop: AtomicUsize::new(usize::MAX),
-        cancel: options.cancel,
-        kept: Mutex::new(Vec::new()),
-    };
-    let threads = threads(options.threads).min(jobs.len()).min(at_a_time);
-    let mut ended = work.run_all(threads, |job| {
-        progress.done += 1;
-        progress.last = Some(jobs[job]);
-        tell(&progress);
-    });
-    let kept = work
-        .kept
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    let timings = timings(&jobs, &ended);
-    let timed = dir
-        .as_ref()
-        .map_or(Ok(()), |dir| clock.write(dir, shard, threads, &timings));
-    let made = progress.done - progress.found;
-    let of_user = |end: &End| matches!(&end.result, Err(error) if is_of_user(error));
-    if let Some(position) = ended.iter().position(of_user) {
-        if let Some(dir) = dir {
-            dir.abandon();
+        let done = manifest.design.as_ref().is_none_or(Design::is_done);
+        let stopped = session.stopped || !session.failures.is_empty();
+        if stopped || done || !decides {
+            break;
         }
-        ended.swap_remove(position).result?;
-        let text = "a failed run did not fail";
-        return Err(LabError::new(LabErrorKind::Bug, text));
+        match session.go_on(&mut manifest, dir.as_mut())? {
+            None => {}
+            Some(missing) => {
+                waits = Some(missing);
+                break;
+            }
+        }
     }
-    timed?;
-    let interrupt =
-        |end: &End| matches!(&end.result, Err(error) if error.kind() == LabErrorKind::Interrupted);
-    let stopped = ended.iter().any(interrupt);
-    let cancelled = options
-        .cancel
-        .is_some_and(|cancel| cancel.load(Ordering::Relaxed));
-    if stopped || (cancelled && progress.done < progress.total) {
-        return Err(interrupted(&progress, dir.as_ref()));
+    clock.write(dir.as_ref(), options.shard, &session)?;
+    if session.stopped {
+        return Err(interrupted(&session.progress, dir.as_ref()));
     }
-    let failures = failures(&jobs, ended);
     let beyond = dir.as_ref().map_or(Ok(0), ResultDir::beyond)?;
     let held = dir.as_mut().and_then(ResultDir::release);
-    let results = gather(dir, &manifest, kept)?;
+    let results = match waits {
+        None => gather(dir, &manifest, session.kept)?,
+        Some(_) => None,
+    };
     let results = match results {
         Some(results) => Some(audited(results, &study.notes)?),
         None => None,
     };
     Ok(Executed {
         results,
-        made,
-        found: progress.found,
-        repaired,
+        made: session.made_count,
+        found: session.progress.found,
+        repaired: session.repaired,
         hold: held.filter(|_| options.hold),
         beyond,
-        failures,
+        failures: session.failures,
+        waits,
     })
 }
 
-/// Whether the user can put right what made a run fail.
-/// The runs that are still to be made, how far that is, and what had happened to files that are made again.
-fn jobs(
-    manifest: &Manifest,
-    shard: Option<Shard>,
-    dir: Option<&ResultDir>,
-) -> (Vec<(u64, u64)>, Progress, Vec<Damage>) {
-    let mine = |index: &(u64, (u64, u64))| shard.is_none_or(|shard| shard.has(index.0));
-    let wanted = (0u64..).zip(manifest.runs()).filter(mine);
-    let wanted: Vec<(u64, u64)> = wanted.map(|(_, run)| run).collect();
-    let damage = dir.and_then(ResultDir::damage);
-    let mut repaired: Vec<Damage> = damage.cloned().into_iter().collect();
-    let mut lacks = |run: &(u64, u64)| {
-        let state = dir.map(|dir| dir.state(run.0, run.1));
-        let lacks = state != Some(RunState::Whole);
-        if let Some(RunState::Damaged(damage)) = state {
-            repaired.push(damage);
+/// The manifest of the first round, or of the round that a directory is in, and the directory.
+fn begin(
+    study: &Study,
+    decides: bool,
+    path: Option<&Path>,
+    options: &Options<'_>,
+) -> Result<(Manifest, Option<ResultDir>)> {
+    let mut manifest = study.manifest(&options.command)?;
+    if decides && let Some(design) = rounds::first(study, &manifest)? {
+        manifest = manifest.in_round(design);
+    }
+    let taking = Taking {
+        fresh: options.fresh,
+        part: options.shard.map(|shard| (shard.number, shard.of)),
+    };
+    match path {
+        Some(path) => {
+            let dir = ResultDir::create(path, manifest, taking)?;
+            Ok((dir.manifest().clone(), Some(dir)))
         }
-        lacks
-    };
-    let jobs: Vec<(u64, u64)> = wanted.iter().copied().filter(|run| lacks(run)).collect();
-    let found = length(&wanted) - length(&jobs);
-    let progress = Progress {
-        done: found,
-        total: length(&wanted),
-        found,
-        last: None,
-    };
-    (jobs, progress, repaired)
+        None => Ok((manifest, None)),
+    }
+}
+
+/// What this process has done so far, over all rounds.
+#[derive(Default)]
+struct Session {
+    /// Runs that were made, and how many that is: some are made again in a later round.
+    made: BTreeSet<(u64, u64)>,
+    made_count: u64,
+    /// The most threads of a round.
+    threads: usize,
+    timings: Vec<RunTiming>,
+    repaired: Vec<Damage>,
+    failures: Vec<Failure>,
+    /// Outcomes, where there is no directory.
+    kept: Vec<Run>,
+    progress: Progress,
+    /// The error of a run that the user can put right.
+    of_user: Option<LabError>,
+    /// It was stopped before its end.
+    stopped: bool,
+}
+
+impl Session {
+    /// Makes the runs of a round that are not there.
+    fn make<R>(
+        &mut self,
+        study: &Study,
+        manifest: &Manifest,
+        runner: &R,
+        dir: Option<&ResultDir>,
+        (at_a_time, options): (usize, &mut Options<'_>),
+    ) -> Result<()>
+    where
+        R: Fn(u64, &Resolved, u64) -> Result<RunOutcome> + Sync,
+    {
+        let (jobs, mut progress, repaired) = self.jobs(manifest, options.shard, dir);
+        self.repaired.extend(repaired);
+        let mut tell = |progress: &Progress| {
+            if let Some(tell) = &mut options.progress {
+                tell(progress);
+            }
+        };
+        tell(&progress);
+        let work = Work {
+            points: &study.points,
+            design: manifest.design.as_ref(),
+            dir,
+            runner,
+            jobs: &jobs,
+            next: AtomicUsize::new(0),
+            stop: AtomicUsize::new(usize::MAX),
+            cancel: options.cancel,
+            kept: Mutex::new(std::mem::take(&mut self.kept)),
+        };
+        let threads = threads(options.threads).min(jobs.len()).min(at_a_time);
+        let mut ended = work.run_all(threads, |job| {
+            progress.done += 1;
+            progress.last = Some(jobs[job]);
+            tell(&progress);
+        });
+        let kept = work.kept.into_inner();
+        self.kept = kept.unwrap_or_else(PoisonError::into_inner);
+        self.threads = self.threads.max(threads);
+        self.timings.extend(timings(&jobs, &ended));
+        for end in ended.iter().filter(|end| end.result.is_ok()) {
+            self.made.insert(jobs[end.job]);
+            self.made_count += 1;
+        }
+        let of_user = |end: &End| matches!(&end.result, Err(error) if is_of_user(error));
+        if let Some(position) = ended.iter().position(of_user) {
+            self.of_user = ended.swap_remove(position).result.err();
+            return Ok(());
+        }
+        let interrupt = |end: &End| matches!(&end.result, Err(error) if error.kind() == LabErrorKind::Interrupted);
+        let cancelled = options
+            .cancel
+            .is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        self.stopped = ended.iter().any(interrupt) || (cancelled && progress.done < progress.total);
+        self.failures.extend(failures(&jobs, ended));
+        self.progress = progress;
+        Ok(())
+    }
+
+    /// The runs that are still to be made, how far that is, and what had happened to files that are made again.
+    fn jobs(
+        &self,
+        manifest: &Manifest,
+        shard: Option<Shard>,
+        dir: Option<&ResultDir>,
+    ) -> (Vec<(u64, u64)>, Progress, Vec<Damage>) {
+        let mine = |manifest: &Manifest| -> Vec<(u64, u64)> {
+            let mine = |index: &(u64, _)| shard.is_none_or(|shard| shard.has(index.0));
+            let wanted = (0u64..).zip(manifest.runs()).filter(mine);
+            wanted.map(|(_, run)| run).collect()
+        };
+        let wanted = mine(manifest);
+        let damage = dir.and_then(ResultDir::damage);
+        let mut repaired: Vec<Damage> = damage.cloned().into_iter().collect();
+        // What is wrong with the manifest is told once.
+        if self.made_count > 0 || !self.repaired.is_empty() {
+            repaired.clear();
+        }
+        let kept: BTreeSet<(u64, u64)> = (self.kept.iter())
+            .map(|run| (run.point, run.outcome.replication))
+            .collect();
+        let mut lacks = |run: &(u64, u64)| {
+            let state = dir.map(|dir| dir.state(run.0, run.1));
+            let lacks = state != Some(RunState::Whole) && !kept.contains(run);
+            if let Some(RunState::Damaged(damage)) = state {
+                repaired.push(damage);
+            }
+            lacks
+        };
+        let jobs: Vec<(u64, u64)> = wanted.iter().copied().filter(|run| lacks(run)).collect();
+        let own = |run: &&(u64, u64)| self.made.contains(*run) && !jobs.contains(*run);
+        let own = u64::try_from(wanted.iter().filter(own).count()).unwrap_or(u64::MAX);
+        let done = length(&wanted) - length(&jobs);
+        // First runs are followed by all that are asked for.
+        let total = match manifest.design.as_ref().is_none_or(Design::is_done) {
+            true => length(&wanted),
+            false => length(&wanted).max(length(&mine(&manifest.as_asked()))),
+        };
+        let progress = Progress {
+            done,
+            total,
+            found: done - own,
+            last: None,
+        };
+        (jobs, progress, repaired)
+    }
+
+    /// Goes on to the next round; what it waits for, if there are runs to wait for.
+    fn go_on(
+        &mut self,
+        manifest: &mut Manifest,
+        dir: Option<&mut ResultDir>,
+    ) -> Result<Option<Waits>> {
+        let Some(design) = manifest.design.clone() else {
+            return Ok(None);
+        };
+        match dir {
+            Some(dir) => {
+                let missing = dir.missing();
+                if !missing.is_empty() && !dir.catch_up()? {
+                    let missing = length(&missing);
+                    let round = design.round + 1;
+                    return Ok(Some(Waits { round, missing }));
+                }
+                if dir.manifest().design.as_ref() == Some(&design) {
+                    let batches = |point, run| dir.read_batches(point, run);
+                    let results = || ResultSet::of(dir.clone());
+                    match rounds::next(&design, manifest, &batches, &results) {
+                        Ok(next) => dir.go_on_to(next)?,
+                        // Others may have gone on, and be making some of these runs again.
+                        Err(error) => match dir.catch_up()? {
+                            true => {}
+                            false => return Err(error),
+                        },
+                    }
+                }
+                *manifest = dir.manifest().clone();
+            }
+            None => {
+                let kept = ResultSet::new(manifest.clone(), std::mem::take(&mut self.kept));
+                let next = {
+                    let batches = |point, run| kept.batches(point, run);
+                    let results = || Ok(kept.clone());
+                    rounds::next(&design, manifest, &batches, &results)?
+                };
+                self.kept = kept.runs;
+                let lengths = |design: &Design, point| {
+                    let plan = design.plan(point);
+                    plan.map(|plan| (plan.warmup, plan.duration))
+                };
+                self.kept
+                    .retain(|run| lengths(&design, run.point) == lengths(&next, run.point));
+                *manifest = manifest.in_round(next);
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// How long each run took that ended well.
@@ -289,6 +453,7 @@ fn failures(jobs: &[(u64, u64)], ended: Vec<End>) -> Vec<Failure> {
     ended.into_iter().filter_map(failure).collect()
 }
 
+/// Whether the user can put right what made a run fail.
 fn is_of_user(error: &LabError) -> bool {
     !matches!(error.kind(), LabErrorKind::Bug | LabErrorKind::Interrupted)
 }
@@ -336,6 +501,8 @@ fn audited(mut results: ResultSet, notes: &[String]) -> Result<ResultSet> {
 /// What the threads share.
 struct Work<'a, R> {
     points: &'a [Point],
+    /// The numbers of the round, where the points leave them open.
+    design: Option<&'a Design>,
     dir: Option<&'a ResultDir>,
     runner: &'a R,
     jobs: &'a [(u64, u64)],
@@ -417,7 +584,12 @@ impl<R: Fn(u64, &Resolved, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
             return Ok(());
         };
         if last.as_ref().is_none_or(|(of, _)| *of != number) {
-            *last = Some((number, point.scenario()?.resolve()?));
+            let scenario = point.scenario()?;
+            let resolved = match self.design.and_then(|design| design.plan(number)) {
+                Some(plan) => planned(&scenario, plan).resolve()?,
+                None => scenario.resolve()?,
+            };
+            *last = Some((number, resolved));
         }
         let Some((_, scenario)) = last else {
             return Ok(());
@@ -440,6 +612,14 @@ impl<R: Fn(u64, &Resolved, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
             }
         }
     }
+}
+
+/// A scenario with the numbers of a round.
+fn planned(scenario: &Scenario, plan: Plan) -> Scenario {
+    let mut planned = scenario.clone();
+    planned.run.warmup = Warmup::Of(plan.warmup);
+    planned.run.duration = plan.duration;
+    planned
 }
 
 fn threads(given: Option<NonZero<usize>>) -> usize {
@@ -489,11 +669,13 @@ impl Clock {
     /// Adds what this process did to what others did before.
     fn write(
         &self,
-        dir: &ResultDir,
+        dir: Option<&ResultDir>,
         shard: Option<Shard>,
-        threads: usize,
-        runs: &[RunTiming],
+        session: &Session,
     ) -> Result<()> {
+        let Some(dir) = dir else {
+            return Ok(());
+        };
         let name = match shard {
             None => TIMING_FILE.to_owned(),
             Some(shard) => format!("timing-{}of{}.json", shard.number, shard.of),
@@ -509,8 +691,8 @@ impl Clock {
             "started_unix_s": self.since_1970.as_secs(),
             "wall_s": self.begun.elapsed().as_secs_f64(),
             "host": host(),
-            "threads": threads,
-            "runs": runs,
+            "threads": session.threads,
+            "runs": session.timings,
         }));
         dir.write_json(&name, &sessions)
     }

@@ -12,7 +12,7 @@ use sojourn_scenario::error::{LabErrorKind, Result};
 use super::Study;
 use super::keys::{FigureParams, TableParams};
 use super::lists::text_list;
-use crate::factors::{free_factors, known_factor, unknown};
+use crate::factors::{free_factors, known_factor, unknown, untold_factors};
 use crate::figure;
 
 impl Study {
@@ -55,7 +55,7 @@ impl Study {
             None => free_factors(experiment, &columns, &only),
         };
         let taken: Vec<String> = rows.iter().chain(&columns).cloned().collect();
-        if let Some(name) = free_factors(experiment, &taken, &only).first() {
+        if let Some(name) = untold_factors(experiment, &taken, &only).first() {
             return Err(table
                 .error(
                     LabErrorKind::MissingKey,
@@ -139,7 +139,9 @@ impl Study {
         }
         let recordable = self.recordable(&experiment.name);
         let mut spec = figure::completed(spec, table, experiment, (names, recordable))?;
-        if !matches!(spec.kind, FigureKind::Time | FigureKind::Cdf) {
+        // These are of quantities, not of metrics, and have looked at `of` themselves.
+        let of_quantity = [FigureKind::Time, FigureKind::Cdf, FigureKind::Boxes];
+        if !of_quantity.contains(&spec.kind) {
             let shown = [&spec.y, &spec.y_low, &spec.y_high];
             let shown: Vec<String> = shown.into_iter().flatten().cloned().collect();
             check_acts(table, spec.of.as_deref(), &shown, names)?;
@@ -149,10 +151,19 @@ impl Study {
             let shown = shown.unwrap_or_default();
             match Asked::parse(shown, spec.of.as_deref(), names) {
                 Ok(asked) => asked.title(),
-                Err(_) => shown.to_owned(),
+                Err(_) => title_of(shown, spec.of.as_deref(), names),
             }
         });
         Ok(spec)
+    }
+}
+
+/// The title of what is no metric: of one metric of several subjects, separated by commas, that of the metric; else of a quantity.
+fn title_of(shown: &str, of: Option<&str>, names: &Names) -> String {
+    let first = shown.split_once(',').map(|(first, _)| first.trim());
+    match first.map(|first| Asked::parse(first, of, names)) {
+        Some(Ok(asked)) => asked.metric.title.clone(),
+        _ => figure::quantity::title(shown),
     }
 }
 

@@ -25,8 +25,18 @@ struct Offer<'a> {
     utilization: Option<f64>,
     /// The ids of the tables with numbers.
     tables: Vec<String>,
-    /// The ids of the figures, and whether each is over time or folded.
-    figures: Vec<(String, bool)>,
+    /// The ids of the figures, and how well each answers.
+    figures: Vec<(String, Worth)>,
+}
+
+/// How well a figure answers, the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Worth {
+    Main,
+    /// It is over time, or folded.
+    Minor,
+    /// All its values are the same.
+    Nothing,
 }
 
 impl<'a> Choice<'a> {
@@ -55,8 +65,12 @@ impl<'a> Choice<'a> {
             tables: tables.map(|table| table.id.clone()).collect(),
             figures: figures
                 .map(|figure| {
-                    let minor = figure.folded || figure.kind == Kind::Time;
-                    (figure.id.clone(), minor)
+                    let worth = match figure.folded || figure.kind == Kind::Time {
+                        _ if figure.is_idle() => Worth::Nothing,
+                        true => Worth::Minor,
+                        false => Worth::Main,
+                    };
+                    (figure.id.clone(), worth)
                 })
                 .collect(),
         });
@@ -121,10 +135,11 @@ impl Offer<'_> {
         self.utilization.is_some_and(|most| most < IDLE)
     }
 
-    /// The first figure that is not over time, or else the first.
+    /// The first figure that is not over time, or else the first. None that says nothing.
     fn main_figure(&self) -> Option<String> {
-        let main = self.figures.iter().find(|(_, minor)| !minor);
-        let found = main.or(self.figures.first());
+        let figures = self.figures.iter();
+        let figures = figures.filter(|(_, worth)| *worth != Worth::Nothing);
+        let found = figures.min_by_key(|(_, worth)| *worth);
         found.map(|(id, _)| id.clone())
     }
 }
@@ -201,6 +216,31 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_whose_values_are_all_the_same_answers_nothing() {
+        let experiment = experiment("e", Vec::new());
+        let figure = |figures: &[(&str, Worth)]| {
+            let figures = figures.iter();
+            let offer = Offer {
+                experiment: &experiment,
+                utilization: None,
+                tables: Vec::new(),
+                figures: figures
+                    .map(|(id, worth)| ((*id).to_owned(), *worth))
+                    .collect(),
+            };
+            offer.main_figure()
+        };
+        let all = [
+            ("flat", Worth::Nothing),
+            ("time", Worth::Minor),
+            ("bars", Worth::Main),
+        ];
+        assert_eq!(figure(&all).as_deref(), Some("bars"));
+        assert_eq!(figure(&all[..2]).as_deref(), Some("time"));
+        assert_eq!(figure(&all[..1]), None);
+    }
+
+    #[test]
     fn a_question_names_what_is_compared() {
         let queues = factor("Queue", &["CoDel", "DRR", "PIE"], true);
         let rates = factor("Rate", &["1", "2"], false);
@@ -230,8 +270,8 @@ mod tests {
             utilization: Some(utilization),
             tables: vec![format!("{}-table", experiment.name)],
             figures: vec![
-                (format!("{}-time", experiment.name), true),
-                (format!("{}-bars", experiment.name), false),
+                (format!("{}-time", experiment.name), Worth::Minor),
+                (format!("{}-bars", experiment.name), Worth::Main),
             ],
         };
         let choice = Choice {
@@ -261,12 +301,16 @@ mod tests {
             (serde_json::json!(["gone"]), vec!["bars"]),
         ] {
             let manifest = with(figure);
-            let figures = [("down", true), ("up", true), ("bars", false)];
+            let figures = [
+                ("down", Worth::Minor),
+                ("up", Worth::Minor),
+                ("bars", Worth::Main),
+            ];
             let offer = Offer {
                 experiment: &load,
                 utilization: None,
                 tables: vec!["table".to_owned()],
-                figures: figures.map(|(id, minor)| (id.to_owned(), minor)).to_vec(),
+                figures: figures.map(|(id, worth)| (id.to_owned(), worth)).to_vec(),
             };
             let choice = Choice {
                 manifest: &manifest,

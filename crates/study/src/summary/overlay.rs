@@ -57,6 +57,15 @@ pub fn overlay(all: &[(String, ResultSet)], command: &str) -> Result<Overlaid> {
     })
 }
 
+/// The names of experiments; that of a scenario alone has none.
+fn named(names: &[String]) -> String {
+    let names = names.iter().map(|name| match name.as_str() {
+        "" => "a single scenario",
+        name => name,
+    });
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// Refuses results that do not fit together.
 fn check(all: &[(String, ResultSet)]) -> Result<()> {
     let Some(((first, results), others)) = all.split_first() else {
@@ -83,8 +92,8 @@ fn check(all: &[(String, ResultSet)]) -> Result<()> {
                 LabErrorKind::ForeignResults,
                 format!(
                     "they have no experiment in common: {first} has {}, {label} has {}",
-                    ours.join(", "),
-                    theirs.join(", ")
+                    named(&ours),
+                    named(&theirs)
                 ),
             )
             .remedy("run both with the same --only"));

@@ -233,11 +233,16 @@ impl Distinct {
 }
 
 /// Keys of entries that are shown; every parameter of what runs is listed with the algorithms.
-const SHOWN: [&str; 32] = [
+const SHOWN: [&str; 37] = [
     "label",
     "count",
     "direction",
     "to",
+    "cc",
+    "source",
+    "tcp",
+    "sizes",
+    "load",
     "rate",
     "interval",
     "size",
@@ -291,6 +296,7 @@ fn entry_text(entry: &Value, without: &str, keys: &[&str]) -> String {
             let value = said(key)?;
             let value = match *key {
                 "queue" | "reverse_queue" => queue_text(&value),
+                "cc" | "source" | "tcp" => part_text(&value),
                 "gaps" => opportunities::extent(&value).unwrap_or(value),
                 _ => value,
             };
@@ -307,15 +313,28 @@ fn entry_text(entry: &Value, without: &str, keys: &[&str]) -> String {
 
 /// A queue with its limit, without its other parameters.
 fn queue_text(text: &str) -> String {
-    let Ok(spec) = text.parse::<Spec>() else {
-        return text.to_owned();
-    };
-    let limit = spec.args.into_iter().filter(|(key, _)| key == "limit");
-    let short = Spec {
+    short(text, "limit").map_or_else(|| text.to_owned(), |spec| spec.to_string())
+}
+
+/// What runs inside a flow with its rate, without its other parameters. Nothing is said of a transfer without end.
+fn part_text(text: &str) -> String {
+    match short(text, "rate") {
+        Some(spec) if spec.name == "bulk" => "none".to_owned(),
+        Some(spec) if spec.args.is_empty() => spec.name,
+        Some(spec) => format!("({spec})"),
+        None => text.to_owned(),
+    }
+}
+
+/// A specification with one of its parameters, if it has a value there.
+fn short(text: &str, kept: &str) -> Option<Spec> {
+    let spec = text.parse::<Spec>().ok()?;
+    let args = spec.args.into_iter();
+    let kept = args.filter(|(key, value)| key == kept && value.to_text() != "none");
+    Some(Spec {
         name: spec.name,
-        args: limit.collect(),
-    };
-    short.to_string()
+        args: kept.collect(),
+    })
 }
 
 fn text(value: &Value) -> String {

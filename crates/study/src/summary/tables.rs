@@ -12,7 +12,7 @@ use sojourn_results::stats::{Estimate, significant};
 use super::columns::{dashes, factor_column, meaning, number_column, text_column};
 use super::rows::definitions;
 use super::wanted::{Record, Wanted};
-use super::{limits, links, receivers, transfers};
+use super::{limits, links, receivers, several, transfers};
 
 /// The tables of an experiment, in order.
 pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
@@ -161,6 +161,7 @@ fn notes(
 ) -> Vec<String> {
     let names: Vec<String> = asked.iter().map(Asked::name).collect();
     let mut notes = remarks(wanted, points, asked);
+    notes.extend(several::line(wanted, points, asked));
     notes.extend(definitions(&names));
     notes.extend(dashes(rows));
     notes

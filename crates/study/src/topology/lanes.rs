@@ -184,7 +184,7 @@ fn source_text(text: &str) -> Option<String> {
     let inner = text.trim().strip_prefix('(')?.strip_suffix(')')?;
     let spec: Spec = inner.parse().ok()?;
     let rate = spec.args.iter().find_map(|(key, value)| match value {
-        SpecValue::Text(rate) if key == "rate" => Some(rate.clone()),
+        SpecValue::Text(rate) if key == "rate" && rate != "none" => Some(rate.clone()),
         _ => None,
     });
     Some(match rate {

@@ -33,14 +33,18 @@ fn thousands(count: u64) -> String {
     text
 }
 
-/// A quantity with a space between number and unit: `10 Mbps`, `50 packets`.
+/// A quantity with a space between number and unit: `10 Mbps`, `50 packets`, `20 µs`.
 pub(super) fn spaced(quantity: &str) -> String {
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
     let at = quantity.find(|c| !is_number(c)).unwrap_or(quantity.len());
     match quantity.split_at(at) {
         ("", _) | (_, "") => quantity.to_owned(),
         ("1", "p") => "1 packet".to_owned(),
-        (number, "p") => format!("{number} packets"),
+        (number, "p") => match number.parse() {
+            Ok(count) => format!("{} packets", thousands(count)),
+            Err(_) => format!("{number} packets"),
+        },
+        (number, "us") => format!("{number} µs"),
         (number, unit) => format!("{number} {unit}"),
     }
 }
@@ -182,6 +186,9 @@ mod tests {
         assert_eq!(spaced("10Mbps"), "10 Mbps");
         assert_eq!(spaced("1.5ms"), "1.5 ms");
         assert_eq!(spaced("50p"), "50 packets");
+        assert_eq!(spaced("1000000p"), "1\u{202f}000\u{202f}000 packets");
+        assert_eq!(spaced("20us"), "20 µs");
+        assert_eq!(spaced("3.75ms"), "3.75 ms");
         assert_eq!(spaced("none"), "none");
         assert_eq!(thousands(9999), "9999");
         assert_eq!(thousands(100_000), "100\u{202f}000");

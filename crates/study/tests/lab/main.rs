@@ -39,6 +39,7 @@ mod study_read;
 mod study_rfc7928;
 mod study_rfc9743;
 mod study_rmcat_wired;
+mod study_rounds;
 mod study_rrul;
 mod study_rtp_codel_drr;
 mod study_summary;

@@ -195,7 +195,7 @@ fn far(info: &ParamInfo, dialect: Option<&DialectInfo>) -> Vec<String> {
         }
     };
     let likely: &[&str] = match inner {
-        Kind::Duration => &["3ms", "150ms"],
+        Kind::Duration | Kind::DurationOrAuto => &["3ms", "150ms"],
         Kind::Rate => &["3Mbps"],
         Kind::Size => &["3000B"],
         Kind::Packets => &["7p"],

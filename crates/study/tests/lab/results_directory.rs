@@ -71,6 +71,8 @@ fn a_run_reads_back_as_it_was_to_the_last_bit() {
         dir.write_run(number, &outcome).expect("written");
         let mut read = dir.read_run(number, 1).expect("read");
         read.series = dir.read_series(number, 1).expect("series");
+        read.batches = dir.read_batches(number, 1).expect("batches");
+        assert!(!outcome.batches.is_empty());
         assert!(outcome.queues.iter().any(|queue| queue.sojourn.count() > 0));
         assert!(!outcome.series.is_empty());
         // NaN, where a series has no sample, is not equal to itself; its text is.
@@ -174,14 +176,15 @@ fn a_missing_file_of_any_kind_is_found_by_its_name() {
     let dir = ResultDir::create(temp.path(), manifest, Taking::default()).expect("a directory");
     let outcome = run::run(&study.points[0].scenario().unwrap(), 0).expect("a run");
     dir.write_run(0, &outcome).expect("written");
-    for name in ["flows", "queues", "transfers", "series", "runs"] {
+    for name in ["flows", "queues", "transfers", "series", "batches", "runs"] {
         let file = temp.path().join(name).join("p000-r00.parquet");
         let bytes = fs::read(&file).expect("a file");
         fs::remove_file(&file).expect("removed");
         let name = format!("{name}/p000-r00.parquet");
         assert_eq!(damage(&dir, 0, 0), (name, "the file is missing".to_owned()));
         let series = dir.read_series(0, 0).map(|_| ());
-        let error = dir.read_run(0, 0).map(|_| ()).and(series);
+        let batches = dir.read_batches(0, 0).map(|_| ());
+        let error = dir.read_run(0, 0).map(|_| ()).and(series).and(batches);
         let error = error.expect_err("a file is missing").to_string();
         assert!(error.contains(&file.display().to_string()), "{error}");
         assert!(

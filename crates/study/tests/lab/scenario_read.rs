@@ -263,7 +263,7 @@ fn the_warm_up_of_the_default_is_at_most_half_of_the_duration() {
     let warmup = |run: &str| {
         let text = format!("flows = [\"reno\"]\n[run]\n{run}");
         let document = Document::parse(&text, "lab.toml").unwrap();
-        Scenario::from_document(&document).unwrap().run.warmup
+        Scenario::from_document(&document).unwrap().run.warmup()
     };
     assert_eq!(warmup("duration = \"10s\""), Span::from_secs(5));
     assert_eq!(warmup("duration = \"3s\""), Span::from_ms(1500));

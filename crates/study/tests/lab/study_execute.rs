@@ -50,7 +50,7 @@ fn threads(count: usize) -> Options<'static> {
 }
 
 /// Files of a result directory with their content, except for the one with wall times.
-fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
     fn add(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();

@@ -575,6 +575,36 @@ fn a_table_of_something_that_none_of_its_metrics_can_be_of_is_refused() {
 }
 
 #[test]
+fn a_figure_of_a_distribution_is_of_what_has_it_and_of_nothing_else() {
+    let figure = |kind: &str, y: &str, of: &str| {
+        let ends = match kind {
+            "boxes" => "x = \"rate\"",
+            _ => "facet = \"rate\"",
+        };
+        let figure = format!(
+            "[[figure]]\nid = \"f\"\nexperiment = \"grid\"\nkind = \"{kind}\"\ny = \"{y}\"\nof = \"{of}\"\n{ends}\n"
+        );
+        read(&format!("{GRID}{figure}")).map(|study| study.figures[0].title.clone())
+    };
+    for kind in ["boxes", "cdf"] {
+        assert_eq!(
+            figure(kind, "sojourn_s", "left-right"),
+            Ok("Sojourn time".to_owned())
+        );
+        assert_eq!(
+            figure(kind, "delay_s", "reno"),
+            Ok("One-way delay".to_owned())
+        );
+        assert!(figure(kind, "delay_s", "forward").is_ok());
+        for (y, of) in [("sojourn_s", "reno"), ("delay_s", "left-right")] {
+            let error = figure(kind, y, of).unwrap_err();
+            let problem = format!("of: {y} cannot be of {of:?}; name a ");
+            assert!(error.contains(&problem), "{error}");
+        }
+    }
+}
+
+#[test]
 fn published_values_that_are_not_there_are_told() {
     let text = error("flows = [\"reno dialect=ns2\"]\n[study]\npublished = \"nowhere.csv\"\n");
     assert!(

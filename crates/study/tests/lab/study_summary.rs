@@ -33,7 +33,7 @@ fn made_up(scenario: &Resolved, replication: u64) -> Result<RunOutcome> {
     use sojourn_units::Span;
     let mut short = scenario.clone();
     short.run.duration = Span::from_secs(2);
-    short.run.warmup = Span::from_secs(1);
+    short.run.warmup = sojourn_scenario::model::Warmup::Of(Span::from_secs(1));
     let mut run = run::run_resolved(&short, replication)?;
     run.measured = Span::from_secs(10);
     let Topology::Dumbbell(dumbbell) = scenario.as_given().topology else {

@@ -68,7 +68,7 @@ fn agree(text: &str, format: TraceFormat) {
     let compiled = compile(&scenario.resolve().unwrap(), 0).unwrap();
     let (outcome, bytes) = written(&scenario, format);
     let mut options = Options {
-        from: Some(Time::ZERO + scenario.run.warmup),
+        from: Some(Time::ZERO + scenario.run.warmup()),
         to: Some(Time::ZERO + scenario.run.duration),
         ..Options::default()
     };
@@ -217,7 +217,7 @@ fn a_capture_has_what_every_link_sent_and_dropped() {
     for text in SCENARIOS {
         // Without a warm-up, what the run counts is what the capture has.
         let mut scenario = scenario(text);
-        scenario.run.warmup = sojourn_units::Span::ZERO;
+        scenario.run.warmup = sojourn_scenario::model::Warmup::Of(sojourn_units::Span::ZERO);
         let (outcome, bytes) = written(&scenario, TraceFormat::Pcapng);
         let analysis = read_capture(&bytes);
         let interfaces = analysis.table("interfaces").unwrap();

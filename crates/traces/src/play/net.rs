@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sojourn_report::topology::{Flow, Form, Leg, Link, Node, NodeKind, Topology, Values, Way};
+use sojourn_report::topology::{
+    Flow, Form, Leg, Link, Node, NodeKind, Topology, Values, Way, is_row,
+};
 use sojourn_units::{Rate, Span};
 
 use super::line::Line;
@@ -124,7 +126,13 @@ impl Net {
         }
     }
 
-    /// The picture, with flows of these colours and the directions of the file that each crosses with data.
+    /// The colours that annotations name.
+    pub(super) fn colours(&self) -> impl Iterator<Item = u64> {
+        self.colours.keys().copied()
+    }
+
+    /// The picture, with flows of these colours and the directions of the file that each crosses with data. A flow without a direction is
+    /// silent.
     pub(super) fn drawn(&self, colours: &BTreeMap<u64, BTreeSet<usize>>) -> Drawn {
         let ids = self.names();
         let degrees = self.degrees();
@@ -167,33 +175,45 @@ impl Net {
             known.insert(ends, link);
             ways.extend([2 * link, 2 * link + 1]);
         }
-        let flows = colours.iter().map(|(colour, crossed)| {
-            let (label, count) = self.colour(*colour);
-            let legs: BTreeSet<Leg> = crossed
-                .iter()
-                .filter_map(|way| ways.get(*way))
-                .map(|way| Leg {
-                    link: way / 2,
-                    back: way % 2 == 1,
-                })
-                .collect();
-            Flow {
-                kind: Values::one(&label),
-                label: Values::one(label),
-                count,
-                route: String::new(),
-                legs: legs.into_iter().collect(),
-            }
-        });
+        let flows = colours
+            .iter()
+            .map(|(colour, crossed)| self.flow(*colour, crossed, &ways));
+        let ends: Vec<(usize, usize)> = links.iter().map(|link| (link.from, link.to)).collect();
         let topology = Topology {
             title: String::new(),
-            form: Form::Graph,
+            form: match is_row(places.len(), &ends) {
+                true => Form::Row,
+                false => Form::Graph,
+            },
             flows: flows.collect(),
             nodes: nodes.collect(),
             links,
             notes: Vec::new(),
         };
         Drawn { topology, ways }
+    }
+
+    /// The flows of a colour, which cross these directions of the file; `ways` says which direction of the picture each is.
+    fn flow(&self, colour: u64, crossed: &BTreeSet<usize>, ways: &[usize]) -> Flow {
+        let (label, count) = self.colour(colour);
+        let legs: BTreeSet<Leg> = crossed
+            .iter()
+            .filter_map(|way| ways.get(*way))
+            .map(|way| Leg {
+                link: way / 2,
+                back: way % 2 == 1,
+            })
+            .collect();
+        Flow {
+            kind: match crossed.is_empty() {
+                true => Values::one("no packets here"),
+                false => Values::one(&label),
+            },
+            label: Values::one(label),
+            count,
+            route: String::new(),
+            legs: legs.into_iter().collect(),
+        }
     }
 
     /// Every node and its name.
@@ -258,6 +278,7 @@ fn spaced(quantity: &str) -> String {
     let at = quantity.find(|c| !number(c)).unwrap_or(quantity.len());
     match quantity.split_at(at) {
         ("", _) | (_, "") => quantity.to_owned(),
+        (number, "us") => format!("{number} µs"),
         (number, unit) => format!("{number} {unit}"),
     }
 }

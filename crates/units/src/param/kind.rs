@@ -1,13 +1,19 @@
 //! What kinds of values parameters have, and what a type needs to be one.
 
+use crate::buffer::Buffer;
 use crate::error::UnitError;
+use crate::rate::Rate;
+use crate::size::{Bytes, Packets, Ratio};
 use crate::text;
+use crate::time::Span;
 
 /// What kind of value a parameter takes, for lists, documents and schemas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A length of time or a moment.
     Duration,
+    /// A length of time, or `auto`.
+    DurationOrAuto,
     /// Bits per second.
     Rate,
     /// Bytes.
@@ -41,6 +47,9 @@ impl Kind {
     pub fn unit_text(&self) -> String {
         match self {
             Kind::Duration => format!("duration, such as {}", text::DURATION.example),
+            Kind::DurationOrAuto => {
+                format!("duration, such as {}; or auto", text::DURATION.example)
+            }
             Kind::Rate => format!("rate, such as {}", text::RATE.example),
             Kind::Size => format!("size, such as {}", text::SIZE.example),
             Kind::Packets => format!("number of packets, such as {}", text::PACKETS.example),
@@ -84,6 +93,7 @@ impl Kind {
     pub fn pattern(&self) -> Option<String> {
         match self {
             Kind::Duration => Some(text::DURATION.pattern()),
+            Kind::DurationOrAuto => Some(format!("^auto$|{}", text::DURATION.pattern())),
             Kind::Rate => Some(text::RATE.pattern()),
             Kind::Size => Some(text::SIZE.pattern()),
             Kind::Packets => Some(text::PACKETS.pattern()),
@@ -115,6 +125,42 @@ impl Kind {
             Kind::Optional(inner) => inner.holds_specs(),
             _ => false,
         }
+    }
+
+    /// Whether two texts are the same value: `1004ms` and `1.004s` are, and so are `(codel)` and `codel`.
+    ///
+    /// ```
+    /// use sojourn_units::Kind;
+    ///
+    /// assert!(Kind::Duration.same_value("1004ms", "1.004s"));
+    /// assert!(Kind::Optional(Box::new(Kind::Size)).same_value("1KiB", "1024B"));
+    /// assert!(!Kind::Size.same_value("1kB", "1KiB"));
+    /// ```
+    pub fn same_value(&self, one: &str, other: &str) -> bool {
+        fn both<T: std::str::FromStr + PartialEq>(one: &str, other: &str) -> bool {
+            one.parse::<T>()
+                .is_ok_and(|one| other.parse::<T>().is_ok_and(|other| one == other))
+        }
+        let bare = |text: &str| {
+            let text = text.trim();
+            let inner = text
+                .strip_prefix('(')
+                .and_then(|text| text.strip_suffix(')'));
+            inner.unwrap_or(text).replace(' ', "")
+        };
+        bare(one) == bare(other)
+            || match self {
+                Kind::Duration | Kind::DurationOrAuto => both::<Span>(one, other),
+                Kind::Rate => both::<Rate>(one, other),
+                Kind::Size => both::<Bytes>(one, other),
+                Kind::Packets => both::<Packets>(one, other),
+                Kind::Limit => both::<Buffer>(one, other),
+                Kind::Fraction => both::<Ratio>(one, other),
+                Kind::Integer => both::<u64>(one, other),
+                Kind::Number => both::<f64>(one, other),
+                Kind::Optional(inner) => inner.same_value(one, other),
+                Kind::Flag | Kind::Choice(_) | Kind::Spec | Kind::Specs | Kind::Text => false,
+            }
     }
 
     /// The words to choose from, each with its meaning; empty where the value is not such a word.

@@ -35,7 +35,7 @@ const COLOURS: [&str; 8] = [
 ];
 
 /// Queues that annotations describe.
-const MOST_QUEUES: usize = 40;
+const MOST_QUEUES: usize = 1000;
 
 /// What the distance between the middles of two nodes has beyond the length of their link, in nam's units. A node is 10 of them wide.
 const NODES: f64 = 15.0;
