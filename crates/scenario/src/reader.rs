@@ -289,23 +289,17 @@ impl<'a> Reader<'a> {
 
     fn run(&self) -> Result<RunParams> {
         let run: RunParams = self.params_of("run")?;
-        match self.root.table("run")? {
-            Some(table) if table.has("warmup") => {
-                if run.warmup() >= run.duration {
-                    let problem = format!(
-                        "the warmup, {}, leaves nothing of the duration, {}, to measure",
-                        run.warmup(),
-                        run.duration
-                    );
-                    let error = table.error_on("warmup", LabErrorKind::Contradiction, problem);
-                    return Err(error.remedy(
-                        "make run.warmup shorter, such as \"0s\", or run.duration longer",
-                    ));
-                }
-            }
-            _ => {}
-        }
-        Ok(run)
+        let table = self.root.table("run")?.filter(|table| table.has("warmup"));
+        let Some(table) = table.filter(|_| run.warmup() >= run.duration) else {
+            return Ok(run);
+        };
+        let problem = format!(
+            "the warmup, {}, leaves nothing of the duration, {}, to measure",
+            run.warmup(),
+            run.duration
+        );
+        let error = table.error_on("warmup", LabErrorKind::Contradiction, problem);
+        Err(error.remedy("make run.warmup shorter, such as \"0s\", or run.duration longer"))
     }
 
     /// The error of a component that lacks the dialect of the scenario, which is where the mistake stands.

@@ -515,7 +515,7 @@ fn exact(steps: u64, units: Printed) -> impl DoubleEndedIterator<Item = String> 
     units
         .iter()
         .enumerate()
-        .map(move |(index, &(unit, power))| {
+        .filter_map(move |(index, &(unit, power))| {
             if index > 0 && digits.len() <= power {
                 return None;
             }
@@ -525,7 +525,6 @@ fn exact(steps: u64, units: Printed) -> impl DoubleEndedIterator<Item = String> 
             let point = if fraction.is_empty() { "" } else { "." };
             Some(format!("{whole}{point}{fraction}{unit}"))
         })
-        .flatten()
 }
 
 /// The shortest exact text, of equals that with the largest unit: `1.004s` beside `3.75ms` and `15ms`.

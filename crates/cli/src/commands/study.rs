@@ -14,7 +14,7 @@ use clap::Args;
 use sojourn_scenario::LabError;
 use sojourn_scenario::document::Document;
 use sojourn_study::named::find;
-use sojourn_study::study::{Shard, Study};
+use sojourn_study::study::{Shard, Study, Waits};
 use sojourn_study::summary::{comparison, write_summary};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -109,14 +109,7 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         keep(&out, &text, &command)?;
     }
     if let Some(waits) = made.waits {
-        let runs = match waits.missing {
-            1 => "1 run of another part is".to_owned(),
-            missing => format!("{missing} runs of other parts are"),
-        };
-        return emit(&format!(
-            "This part of round {} is done. The next round follows from all runs of this one; {runs} missing. When the other parts are done, run the same command again.\n",
-            waits.round
-        ));
+        return emit(&waiting(&waits));
     }
     let Some(results) = &made.results else {
         return emit(&format!(
@@ -137,6 +130,18 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
     }
 }
 
+/// What a part says that cannot go on before the others.
+fn waiting(waits: &Waits) -> String {
+    let runs = match waits.missing {
+        1 => "1 run of another part is".to_owned(),
+        missing => format!("{missing} runs of other parts are"),
+    };
+    format!(
+        "This part of round {} is done. The next round follows from all runs of this one; {runs} missing. When the other parts are done, run the same command again.\n",
+        waits.round
+    )
+}
+
 /// The study that an argument names, the name of its results, and its text.
 fn read(args: &StudyArgs) -> Result<(Study, String, Option<String>), LabError> {
     let mut found = find(&args.study)?;
@@ -150,7 +155,11 @@ fn apply_options(document: &mut Document, args: &StudyArgs) -> Result<(), LabErr
     apply_run_options(
         document,
         &[
-            ("--replications", "run.replications", args.replications.as_deref()),
+            (
+                "--replications",
+                "run.replications",
+                args.replications.as_deref(),
+            ),
             ("--seed", "run.seed", args.seed.as_deref()),
             ("--warmup", "run.warmup", args.warmup.as_deref()),
             ("--precision", "run.precision", args.precision.as_deref()),

@@ -45,7 +45,7 @@ pub struct BatchMeans {
     pub values: Vec<f64>,
 }
 
-/// The headline metrics that batches tell of, in the order of the batches.
+/// The headline metrics of batches, in their order.
 pub fn means(batches: &[BatchOutcome]) -> Vec<BatchMeans> {
     let mut all = Vec::new();
     for own in batches {

@@ -344,7 +344,7 @@ impl Session {
         let wanted = mine(manifest);
         let damage = dir.and_then(ResultDir::damage);
         let mut repaired: Vec<Damage> = damage.cloned().into_iter().collect();
-        // What is wrong with the manifest is told once.
+        // A damaged manifest is reported once.
         if self.made_count > 0 || !self.repaired.is_empty() {
             repaired.clear();
         }

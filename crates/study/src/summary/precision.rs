@@ -22,7 +22,7 @@ const DIFFERENCE: &str = "difference of ";
 
 /// An interval.
 pub(crate) struct Width {
-    /// Of which metric, and where.
+    /// The metric, and where.
     pub(crate) text: String,
     mean: f64,
     /// Zero where nothing is random, not finite where there is none yet.
