@@ -254,12 +254,12 @@ fn cuts_of(runs: &[Vec<BatchMeans>], place: &str, warmup: Span) -> Vec<Cut> {
 ///
 /// The rule looks for the calmest end. That of a link that is busy all the time is calm by chance: a few batches happen to carry the
 /// same number of packets. So a cut beyond the `warmup` of first runs counts where what it leaves out is more than [`MATTERS`] off the
-/// rest, and a series is too short where its halves are so far apart, and farther than their noise.
+/// rest and stands out among parts of the rest that are as long, and a series is too short where its halves are so far apart, and farther than their noise.
 fn cut_of(series: &[f64], step: Span, warmup: Span) -> Option<Span> {
     let first = usize::try_from(warmup.as_ps().div_ceil(step.as_ps().max(1)));
     let first = first.unwrap_or(usize::MAX).min(series.len());
     match mser5(series) {
-        Transient::Cut(cut) if cut <= first || differ(&series[first..cut], &series[cut..]) => {
+        Transient::Cut(cut) if cut <= first || stands_out(&series[first..cut], &series[cut..]) => {
             let cut = u64::try_from(cut).unwrap_or(u64::MAX);
             Some(step.saturating_mul(cut))
         }
@@ -279,6 +279,20 @@ fn differ(early: &[f64], late: &[f64]) -> bool {
     let (early, late) = (mean(early), mean(late));
     let pair = early.zip(late);
     pair.is_some_and(|(early, late)| (early - late).abs() > MATTERS * late.abs())
+}
+
+/// Whether the mean of what comes first is not that of just any part of the rest: farther off than two deviations of parts that
+/// are as long. Of fewer than three such parts, the rule is believed.
+fn stands_out(early: &[f64], rest: &[f64]) -> bool {
+    let parts = rest.chunks_exact(early.len().max(1));
+    let parts: Vec<f64> = parts.filter_map(mean).collect();
+    if parts.len() < 3 {
+        return differ(early, rest);
+    }
+    let deviation = variance(&parts).unwrap_or_default().sqrt();
+    let means = mean(early).zip(mean(rest));
+    let apart = means.is_some_and(|(early, rest)| (early - rest).abs() > 2.0 * deviation);
+    apart && differ(early, rest)
 }
 
 /// Whether the means of two parts of a series are farther apart than three of their standard errors, each from ten batches.
