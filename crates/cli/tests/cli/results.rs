@@ -341,7 +341,7 @@ fn a_rerun_gives_the_same_bits_or_names_the_first_file_that_differs() {
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(
             String::from_utf8(output.stdout).unwrap(),
-            "out/queues/p001-r02.parquet: other bits; 2 of 68 tables differ, this is the first\n\
+            "out/queues/p001-r02.parquet: other bits; 2 of 85 tables differ, this is the first\n\
              1 run of this study is not in out and not compared\n"
         );
     }
