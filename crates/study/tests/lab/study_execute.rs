@@ -78,7 +78,7 @@ fn results_are_the_same_bits_at_one_two_and_four_threads() {
     let one = tempfile::tempdir().expect("a folder");
     execute(&study(), run::run_resolved, Some(one.path()), threads(1)).expect("executed");
     let expected = content(one.path());
-    assert_eq!(expected.len(), 1 + 12 * 4);
+    assert_eq!(expected.len(), 1 + 12 * 5);
     for count in [2, 4] {
         let many = tempfile::tempdir().expect("a folder");
         execute(
