@@ -466,7 +466,7 @@ mod tests {
     fn nothing_plays_after_the_end_of_the_trace() {
         let (_dir, path, _) = traced();
         let error = read(&path, window(9000, 1000)).unwrap_err();
-        assert!(error.to_string().contains("from 9 s on"), "{error}");
+        assert!(error.to_string().contains("from 9s on"), "{error}");
         let play = read(&path, window(1500, 2000)).unwrap();
         assert!(play.span <= 500_000_000, "{}", play.span);
     }

@@ -248,16 +248,17 @@ pub(crate) fn apply_sets(document: &mut Document, sets: &[String]) -> Result<(),
     Ok(())
 }
 
-/// Whether Sojourn wrote a trace. Nothing in ns-2's format tells who did.
+/// Whether Sojourn wrote a trace, as far as the format shows it. Nothing in ns-2's does.
 fn is_trace_of_ours(format: TraceFormat, trace: &[u8]) -> bool {
     match format {
-        TraceFormat::Ns2 | TraceFormat::Ns2Exact => false,
         // ns-2 gives a node a second colour, and no label before it.
         TraceFormat::Nam => has_text(trace, "-S UP -v square -c black -b \""),
         TraceFormat::Pcapng => {
             trace.starts_with(b"\x0a\x0d\x0d\x0a") && has_text(trace, "sojourn ")
         }
         TraceFormat::Parquet => trace.starts_with(b"PAR1") && has_text(trace, "sojourn "),
+        // A file that may be another's is kept.
+        _ => false,
     }
 }
 

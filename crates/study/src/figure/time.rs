@@ -114,7 +114,9 @@ fn which_run(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<String> {
         [warmup] => warmup.parse::<Span>().ok().filter(|span| !span.is_zero()),
         _ => None,
     };
-    let first = several.then_some("It shows the first replication.");
+    // A study's caption may say it already.
+    let said = spec.caption.to_lowercase().contains("first replication");
+    let first = (several && !said).then_some("It shows the first replication.");
     let warmup = warmup.map(|end| format!("The warm-up ends at {} s.", end.as_secs_f64()));
     let said: Vec<&str> = first.into_iter().chain(warmup.as_deref()).collect();
     (!said.is_empty()).then(|| said.join(" "))
