@@ -88,15 +88,11 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     apply_sets(&mut document, &args.sets)?;
     apply_run_options(
         &mut document,
-        &[
-            (
-                "--replications",
-                "run.replications",
-                args.replications.as_deref(),
-            ),
-            ("--seed", "run.seed", args.seed.as_deref()),
-            ("--warmup", "run.warmup", args.warmup.as_deref()),
-            ("--precision", "run.precision", args.precision.as_deref()),
+        [
+            args.replications.as_deref(),
+            args.seed.as_deref(),
+            args.warmup.as_deref(),
+            args.precision.as_deref(),
         ],
         &args.make,
     )?;
@@ -152,14 +148,24 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// Applies the options that stand for one value of every run: each option, the path that it sets, and its value if it is given.
+/// Options of commands that run a file's scenario, and the keys that they set.
+const RUN_OPTIONS: [(&str, &str); 4] = [
+    ("--replications", "run.replications"),
+    ("--seed", "run.seed"),
+    ("--warmup", "run.warmup"),
+    ("--precision", "run.precision"),
+];
+
+/// Applies the options that stand for one value of every run; `values` are those of [`RUN_OPTIONS`], in their order.
 pub(super) fn apply_run_options(
     document: &mut Document,
-    options: &[(&str, &str, Option<&str>)],
+    values: [Option<&str>; RUN_OPTIONS.len()],
     make: &MakeArgs,
 ) -> Result<(), LabError> {
     let memory = (LIMIT_MEMORY, "limits.memory", make.limit_memory.as_deref());
-    for (option, path, value) in options.iter().copied().chain([memory]) {
+    let options = RUN_OPTIONS.into_iter().zip(values);
+    let options = options.map(|((option, path), value)| (option, path, value));
+    for (option, path, value) in options.chain([memory]) {
         if let Some(text) = value {
             document.set_argument(path, text, &format!("{option} {text}"))?;
         }

@@ -154,15 +154,11 @@ fn apply_options(document: &mut Document, args: &StudyArgs) -> Result<(), LabErr
     apply_sets(document, &args.sets)?;
     apply_run_options(
         document,
-        &[
-            (
-                "--replications",
-                "run.replications",
-                args.replications.as_deref(),
-            ),
-            ("--seed", "run.seed", args.seed.as_deref()),
-            ("--warmup", "run.warmup", args.warmup.as_deref()),
-            ("--precision", "run.precision", args.precision.as_deref()),
+        [
+            args.replications.as_deref(),
+            args.seed.as_deref(),
+            args.warmup.as_deref(),
+            args.precision.as_deref(),
         ],
         &args.make,
     )

@@ -8,6 +8,7 @@ use sojourn_units::Span;
 use super::range::Range;
 use super::terms::{Level, Subject, Unit};
 use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, TransferOutcome};
+use crate::stats::quantile::RESOLUTION;
 use crate::stats::{mean, merged, to_f64, wide_to_f64};
 
 /// One metric.
@@ -170,7 +171,7 @@ impl Metric {
     pub fn resolution(&self) -> f64 {
         match self.read {
             Read::SojournQuantile(_) | Read::DelayQuantile(_) | Read::VariationQuantile(_) => {
-                1.0 / 64.0
+                RESOLUTION
             }
             _ => 0.0,
         }

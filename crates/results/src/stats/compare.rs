@@ -15,7 +15,7 @@
 
 use super::distributions::{LOWER, UPPER, t_above, t_beyond, t_quantile};
 use super::interval::Interval;
-use super::moments::{covariance, mean, size, to_f64, variance};
+use super::moments::{count, covariance, mean, size, to_f64, variance};
 
 /// The significance level of a comparison, also that of each of the two one-sided tests of equivalence.
 pub const LEVEL: f64 = 0.05;
@@ -122,10 +122,6 @@ fn tested(mean: f64, error: Option<(f64, f64)>, paired: bool, counts: (u64, u64)
         counts,
         error,
     }
-}
-
-fn count(values: &[f64]) -> u64 {
-    u64::try_from(values.len()).unwrap_or(u64::MAX)
 }
 
 /// The p-values of some tests, each adjusted so that those below a level are significant together: the probability of even one

@@ -116,9 +116,9 @@ The columns:
 - **rules**: `none` keeps the whole run, which begins empty or far from its mean. `warm-up` leaves out what MSER-5 finds in the mean series of the first three replications, at least a twelfth of the run (5 s of 60 s). `both` also adds replications until the interval is narrow enough. `Holm` adjusts ten comparisons.
 - **n**: replications.
 - **before**: Student's interval of the replications' values (of a percentile: of the replications' percentiles; of a difference: of the pairs).
-- **now**: the interval that tables show.
+- **now**: the interval of `sojourn_results::stats`. Tables of this version show the one before, with paired differences.
 - **width**: mean width now, over the mean width before.
-- **too few**: percent of experiments whose percentile or loss is marked \"too few\".
+- **too few**: percent of experiments whose percentile or loss rests on too few values, by the rule of `sojourn_results::stats`.
 
 Rows outside the target, and why:
 
