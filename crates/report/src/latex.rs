@@ -92,7 +92,7 @@ impl Room {
             room.negative |= cell.text.value.starts_with('-');
             room.whole = room.whole.max(whole);
             room.decimals = room.decimals.max(decimals);
-            if let Some(half) = &cell.text.half_width {
+            if let Some(half) = cell.text.half_width() {
                 room.half_width = room.half_width.max(digits(half).0);
             }
         }
@@ -241,9 +241,10 @@ fn in_table(cell: &LaidCell, setting: &Setting) -> String {
     let value = &cell.text.value;
     match (Parts::of(&cell.text), setting) {
         _ if value.is_empty() => format!("{{--}}{mark}"),
-        (Some(parts), Setting::Numbers(_)) if parts.power.is_empty() => parts.text() + &mark,
-        // What has a power of ten cannot be aligned.
-        (Some(parts), Setting::Numbers(_)) => format!("{{\\num{{{}}}{mark}}}", parts.text()),
+        (Some(parts), Setting::Numbers(_)) => match parts.unaligned() {
+            Some(text) => format!("{{{text}{mark}}}"),
+            None => parts.text() + &mark,
+        },
         (None, Setting::Numbers(_)) => format!("{{{}{mark}}}", escaped(value)),
         (_, Setting::Words(_)) => escaped(value) + &mark,
     }
@@ -254,6 +255,8 @@ struct Parts {
     value: String,
     /// Empty if there is none.
     half_width: String,
+    /// The ends of a lopsided interval.
+    ends: Option<(String, String)>,
     /// Such as `e-13`; empty if there is none.
     power: String,
 }
@@ -267,13 +270,14 @@ impl Parts {
             _ => (text, String::new()),
         };
         let inner = mantissa.strip_prefix('(').and_then(|m| m.strip_suffix(')'));
-        let (value, half_width) = match (inner, &printed.half_width) {
+        let (value, half_width) = match (inner, printed.half_width()) {
             (Some(inner), _) => inner.split_once(" ± ")?,
-            (None, half) => (mantissa, half.as_deref().unwrap_or_default()),
+            (None, half) => (mantissa, half.unwrap_or_default()),
         };
         is_decimal(value).then(|| Parts {
             value: value.to_owned(),
             half_width: half_width.to_owned(),
+            ends: printed.ends(),
             power,
         })
     }
@@ -284,10 +288,22 @@ impl Parts {
             value,
             half_width,
             power,
+            ends: _,
         } = self;
         match half_width.as_str() {
             "" => format!("{value}{power}"),
             half => format!("{value} \\pm {half}{power}"),
+        }
+    }
+
+    /// As a table shows it, where siunitx has no form for it: a power of ten cannot be aligned, and a lopsided interval has no `±`.
+    fn unaligned(&self) -> Option<String> {
+        match &self.ends {
+            Some((low, high)) => Some(format!(
+                "\\num{{{}}} [\\num{{{low}}}, \\num{{{high}}}]",
+                self.value
+            )),
+            None => (!self.power.is_empty()).then(|| format!("\\num{{{}}}", self.text())),
         }
     }
 }
@@ -328,16 +344,21 @@ fn head(summary: &Summary) -> String {
 %   \\Name               value, half width of the interval, unit
 %   \\SojournValue{{\\Name}} the value alone
 %   \\SojournUnit{{\\Name}}  value and unit
-% \\SojournCell takes value, half width, power of ten and unit; define it before you input this file to show cells in another way.
+% \\SojournCell takes value, half width, power of ten and unit; \\SojournEnds takes value, low and high end of the interval, and unit, where
+% the interval is lopsided. Define them before you input this file to show cells in another way.
 \\ProvideDocumentCommand{{\\SojournCell}}{{mmmm}}{{%
   \\if\\relax\\detokenize{{#2}}\\relax\\SojournPlain{{#1}}{{}}{{#3}}{{#4}}\\else
   \\if\\relax\\detokenize{{#4}}\\relax\\num[separate-uncertainty, retain-zero-uncertainty]{{#1 \\pm #2#3}}\\else
   \\qty[separate-uncertainty, retain-zero-uncertainty]{{#1 \\pm #2#3}}{{#4}}\\fi\\fi}}
+\\ProvideDocumentCommand{{\\SojournEnds}}{{mmmm}}{{%
+  \\SojournPlain{{#1}}{{}}{{}}{{#4}} [\\num{{#2}}, \\num{{#3}}]}}
+\\ProvideDocumentCommand{{\\SojournEndsBare}}{{mmmm}}{{\\num{{#1}}}}
+\\ProvideDocumentCommand{{\\SojournEndsPlain}}{{mmmm}}{{\\SojournPlain{{#1}}{{}}{{}}{{#4}}}}
 \\ProvideDocumentCommand{{\\SojournPlain}}{{mmmm}}{{%
   \\if\\relax\\detokenize{{#4}}\\relax\\num{{#1#3}}\\else\\qty{{#1#3}}{{#4}}\\fi}}
 \\ProvideDocumentCommand{{\\SojournBare}}{{mmmm}}{{\\num{{#1#3}}}}
-\\ProvideDocumentCommand{{\\SojournValue}}{{m}}{{{{\\let\\SojournCell\\SojournBare#1}}}}
-\\ProvideDocumentCommand{{\\SojournUnit}}{{m}}{{{{\\let\\SojournCell\\SojournPlain#1}}}}
+\\ProvideDocumentCommand{{\\SojournValue}}{{m}}{{{{\\let\\SojournCell\\SojournBare\\let\\SojournEnds\\SojournEndsBare#1}}}}
+\\ProvideDocumentCommand{{\\SojournUnit}}{{m}}{{{{\\let\\SojournCell\\SojournPlain\\let\\SojournEnds\\SojournEndsPlain#1}}}}
 ",
         comment(&summary.title),
         comment(&summary.version),
@@ -393,6 +414,11 @@ fn cited(cell: &LaidCell, column: &Column) -> String {
     let unit = column.unit.as_deref().map_or_else(String::new, unit);
     let value = &cell.text.value;
     match Parts::of(&cell.text) {
+        Some(Parts {
+            value,
+            ends: Some((low, high)),
+            ..
+        }) => format!("\\SojournEnds{{{value}}}{{{low}}}{{{high}}}{{{unit}}}"),
         Some(parts) => format!(
             "\\SojournCell{{{}}}{{{}}}{{{}}}{{{unit}}}",
             parts.value, parts.half_width, parts.power

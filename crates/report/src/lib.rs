@@ -42,7 +42,7 @@
 //!                  columns: [{key, title, unit?, align?: "left" | "center" | "right"}],
 //!                  rows: [[Cell, one per column]], footnotes?: [Markdown]}
 //! Cell            null | text | number
-//!                 | {value, half_width?, n?, digits?, note?, deterministic?: bool, equal?: bool}
+//!                 | {value, half_width?, low?, high?, differs?: bool, n?, digits?, note?, deterministic?: bool, equal?: bool}
 //!
 //! Topology        {title, form: "row" | "graph",
 //!                  nodes: [{name: Texts, kind: "host" | "router" | "gap", count?: Texts, member_of?: [flow]}],
@@ -67,7 +67,8 @@
 //! - Nodes, links and flows of a topology are named by their index.
 //! - A field is a letter followed by letters, digits and underscores, and is in at least one row.
 //! - A cell with a `half_width` prints two significant digits of it, and the value to the same place: `12.35 ± 0.42`.
-//!   `digits` (after the point) overrides that. With `n` below 2, `deterministic` or `equal` (every replication has this
+//!   Where `low` and `high` lie unevenly around the value, it prints them instead: `12.35 [11.62, 13.40]`.
+//!   `digits` (after the point) overrides that. A cell with `differs: true` has a `*`. With `n` below 2, `deterministic` or `equal` (every replication has this
 //!   value), it stands alone and the table says why.
 //! - A row with `published: true`, and every row of a series called `published` or `published ...`, is drawn hollow;
 //!   such a series is grey.

@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::error::{Misfit, ReportError, nearest};
 use crate::figure::form;
 use crate::summary::{
-    ANSWER_FIGURES, Block, Cell, Figure, Heading, SCHEMA_VERSION, Scale, Summary, Table, Text,
-    label_of,
+    ANSWER_FIGURES, Block, Cell, Estimate, Figure, Heading, SCHEMA_VERSION, Scale, Summary, Table,
+    Text, label_of,
 };
 
 /// Name of the file that `study` writes into a result directory.
@@ -248,6 +248,15 @@ fn check_table(table: &Table, key: &str) -> Result<(), Misfit> {
         }
         for (column, cell) in row.iter().enumerate() {
             if let Cell::Estimate(estimate) = cell
+                && let Some((part, problem)) = misplaced(estimate)
+            {
+                return Err(Misfit::new(
+                    format!("{key}.rows[{index}][{column}].{part}"),
+                    problem,
+                    "",
+                ));
+            }
+            if let Cell::Estimate(estimate) = cell
                 && estimate.half_width.is_some_and(|half| half < 0.0)
             {
                 return Err(Misfit::new(
@@ -259,6 +268,23 @@ fn check_table(table: &Table, key: &str) -> Result<(), Misfit> {
         }
     }
     Ok(())
+}
+
+/// An end of an interval on the wrong side of the value, or without the other or a half width.
+fn misplaced(estimate: &Estimate) -> Option<(&'static str, &'static str)> {
+    match (estimate.half_width, estimate.low, estimate.high) {
+        (_, None, None) => None,
+        (None, ..) => Some(("half_width", "missing, expected with `low` and `high`")),
+        (_, None, _) => Some(("low", "missing, expected with `high`")),
+        (_, _, None) => Some(("high", "missing, expected with `low`")),
+        (_, Some(low), _) if low > estimate.value => {
+            Some(("low", "above the value, expected no more than it"))
+        }
+        (_, _, Some(high)) if high < estimate.value => {
+            Some(("high", "below the value, expected no less than it"))
+        }
+        _ => None,
+    }
 }
 
 fn check_figure(figure: &Figure, key: &str) -> Result<(), Misfit> {

@@ -16,25 +16,50 @@ const SIGNIFICANT_MAX: i32 = 15;
 pub(crate) struct Printed {
     /// The value, or the text.
     pub(crate) value: String,
-    /// What stands behind the `±`.
-    pub(crate) half_width: Option<String>,
+    /// The interval: `± 0.42`, or `[11.9, 13.6]` where it is lopsided.
+    pub(crate) interval: Option<String>,
 }
+
+/// An interval whose parts below and above the value differ by more than this share of their mean shows its ends.
+const LOPSIDED: f64 = 0.2;
 
 impl Printed {
     fn bare(value: String) -> Self {
         Self {
             value,
-            half_width: None,
+            interval: None,
         }
     }
 
     /// Both parts in one line.
     pub(crate) fn joined(&self) -> String {
-        match &self.half_width {
-            Some(half) => format!("{} ± {half}", self.value),
+        match &self.interval {
+            Some(interval) => format!("{} {interval}", self.value),
             None => self.value.clone(),
         }
     }
+
+    /// What stands behind the `±`; `None` where the interval shows its ends.
+    pub(crate) fn half_width(&self) -> Option<&str> {
+        self.interval.as_ref()?.strip_prefix(PLUS_MINUS)
+    }
+
+    /// The ends that the interval shows instead.
+    pub(crate) fn ends(&self) -> Option<(String, String)> {
+        let inner = self
+            .interval
+            .as_ref()?
+            .strip_prefix('[')?
+            .strip_suffix(']')?;
+        let (low, high) = inner.split_once(", ")?;
+        Some((low.to_owned(), high.to_owned()))
+    }
+}
+
+const PLUS_MINUS: &str = "± ";
+
+fn plus_minus(half: &str) -> String {
+    format!("{PLUS_MINUS}{half}")
 }
 
 /// The text of a cell; nothing for an empty one.
@@ -75,6 +100,21 @@ pub(crate) fn shown_half_width(estimate: &Estimate) -> Option<f64> {
     estimate.half_width.filter(|_| !single)
 }
 
+/// The ends of the interval that a reader is shown, by the same rule.
+pub(crate) fn shown_ends(estimate: &Estimate) -> Option<(f64, f64)> {
+    let half = shown_half_width(estimate)?;
+    let low = estimate.low.unwrap_or(estimate.value - half);
+    let high = estimate.high.unwrap_or(estimate.value + half);
+    Some((low, high))
+}
+
+/// The ends of an interval that `±` would misstate.
+fn lopsided(estimate: &Estimate) -> Option<(f64, f64)> {
+    let (low, high) = shown_ends(estimate)?;
+    let (below, above) = (estimate.value - low, high - estimate.value);
+    ((above - below).abs() > LOPSIDED * (above + below) / 2.0).then_some((low, high))
+}
+
 fn estimate(estimate: &Estimate, decimals: fn(i32, i32) -> i32) -> Printed {
     let value = estimate.value;
     let Some(half) = shown_half_width(estimate) else {
@@ -87,13 +127,13 @@ fn estimate(estimate: &Estimate, decimals: fn(i32, i32) -> i32) -> Printed {
         let digits = usize::from(digits);
         return Printed {
             value: fixed(value, digits),
-            half_width: Some(fixed(half, digits)),
+            interval: Some(interval(estimate, half, |number| fixed(number, digits))),
         };
     }
     if half == 0.0 {
         return Printed {
             value: plain(value),
-            half_width: Some("0".to_owned()),
+            interval: Some(plus_minus("0")),
         };
     }
     let size = exponent(value.abs().max(half), SIGNIFICANT_MAX);
@@ -106,13 +146,21 @@ fn estimate(estimate: &Estimate, decimals: fn(i32, i32) -> i32) -> Printed {
             fixed(value / power, decimals),
             fixed(half / power, decimals),
         );
-        return Printed::bare(format!("({value} ± {half})e{size}"));
+        return Printed::bare(format!("({value} {})e{size}", plus_minus(&half)));
     }
     let size_shown = exponent(value.abs().max(half), BRIEF);
     let decimals = decimals_within(decimals(wanted, size_shown), size);
     Printed {
         value: fixed(value, decimals),
-        half_width: Some(fixed(half, decimals)),
+        interval: Some(interval(estimate, half, |number| fixed(number, decimals))),
+    }
+}
+
+/// The interval in text: its half width, or its ends.
+fn interval(estimate: &Estimate, half: f64, print: impl Fn(f64) -> String) -> String {
+    match lopsided(estimate) {
+        Some((low, high)) => format!("[{}, {}]", print(low), print(high)),
+        None => plus_minus(&print(half)),
     }
 }
 

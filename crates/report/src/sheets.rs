@@ -9,7 +9,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::markdown::words;
-use crate::number::{self, is_decimal, shown_half_width};
+use crate::number::{self, is_decimal, shown_ends, shown_half_width};
 use crate::summary::{Align, Cell, Column, Summary, Table};
 use crate::table::{header, lay, names};
 
@@ -76,6 +76,8 @@ fn sheet_name(id: &str, taken: &mut BTreeSet<String>) -> String {
 /// What columns of the sheet a column of the table has behind its own.
 struct Behind {
     half_width: bool,
+    /// Ends of intervals, where some are lopsided.
+    ends: bool,
     n: bool,
 }
 
@@ -94,6 +96,7 @@ fn sheet(table: &Table, name: String) -> Sheet {
         };
         let has = Behind {
             half_width: estimates().any(|estimate| shown_half_width(estimate).is_some()),
+            ends: estimates().any(|estimate| estimate.low.is_some()),
             n: estimates().any(|estimate| estimate.n.is_some()),
         };
         if index < names(table) {
@@ -105,6 +108,14 @@ fn sheet(table: &Table, name: String) -> Sheet {
                 title: format!("{}, half width of ±", column.title),
                 ..column.clone()
             }));
+        }
+        if has.ends {
+            for end in ["low", "high"] {
+                headers.push(header(&Column {
+                    title: format!("{}, {end} end", column.title),
+                    ..column.clone()
+                }));
+            }
         }
         if has.n {
             headers.push(format!("{}, replications", column.title));
@@ -157,7 +168,16 @@ fn cells_of(cell: &Cell, behind: &Behind, align: Align) -> Vec<SheetCell> {
     let mut cells = vec![value];
     if behind.half_width {
         let half = estimate.and_then(shown_half_width);
-        cells.push(half.map_or(SheetCell::Empty, |half| SheetCell::Number(half, format)));
+        cells.push(half.map_or(SheetCell::Empty, |half| {
+            SheetCell::Number(half, format.clone())
+        }));
+    }
+    if behind.ends {
+        let ends = estimate.and_then(shown_ends);
+        for end in [ends.map(|ends| ends.0), ends.map(|ends| ends.1)] {
+            let number = |end| SheetCell::Number(end, format.clone());
+            cells.push(end.map_or(SheetCell::Empty, number));
+        }
     }
     if behind.n {
         let n = estimate.and_then(|estimate| estimate.n);
@@ -232,7 +252,7 @@ mod tests {
                     [[2.0, "0"], "=DropTail", [279.275, "0"], [13.7, "0"], [3.0, "0"], [12.0, "0"]],
                     [[2.5, "0.0"], "CoDel", [1.25e-9, "0.00E+00"], null, [3.0, "0"], null],
                 ],
-                "remarks": ["Delay", "Values without ± are the same in all replications.", "A remark."],
+                "remarks": ["Delay", "Values without an interval are the same in all replications.", "A remark."],
             })
         );
     }

@@ -291,6 +291,15 @@ pub struct Estimate {
     /// Half width of the confidence interval, in the column's unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width: Option<f64>,
+    /// Low end of the interval; without it, the value less the half width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// High end of the interval; without it, the value and the half width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Of a difference: whether it is more than chance, with regard to all comparisons of its table. Such a cell has a `*`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differs: Option<bool>,
     /// Number of replications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,

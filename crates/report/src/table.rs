@@ -6,7 +6,7 @@ use crate::grid::{Grid, GridColumn, pad, wrapped};
 use crate::markdown::words;
 use crate::number::{self, Printed};
 use crate::plain::csv_cell;
-use crate::summary::{Align, Cell, Column, Table};
+use crate::summary::{Align, Cell, Column, Estimate, Table};
 
 /// A table with its cells printed and its remarks collected, as every form shows it.
 pub(crate) struct Laid {
@@ -38,7 +38,7 @@ pub(crate) fn lay(table: &Table, print: fn(&Cell) -> Printed) -> Laid {
             row.iter()
                 .map(|cell| LaidCell {
                     text: print(cell),
-                    mark: note_of(cell).map(|note| mark_for(note, &mut notes)),
+                    mark: mark_of(cell, &mut notes),
                 })
                 .collect()
         })
@@ -180,9 +180,7 @@ fn grid(table: &Table, laid: &Laid, columns: &[usize]) -> Grid {
             .map(|(index, column)| GridColumn {
                 header: header(&table.columns[*index]),
                 align: laid.align[*index],
-                wraps: column.half_width == 0
-                    && laid.align[*index] == Align::Left
-                    && column.mark == 0,
+                wraps: column.behind == 0 && laid.align[*index] == Align::Left && column.mark == 0,
                 beyond: column.mark,
             })
             .collect(),
@@ -193,7 +191,8 @@ fn grid(table: &Table, laid: &Laid, columns: &[usize]) -> Grid {
 }
 
 /// The table as CSV (RFC 4180, lines end with LF): numbers in full precision under the columns' keys. A column with
-/// intervals is followed by `<key>_half_width`, one with replications by `<key>_n`.
+/// intervals is followed by `<key>_half_width`, `<key>_low` and `<key>_high`, one with replications by `<key>_n`, and one with differences
+/// by `<key>_differs`.
 pub fn csv_table(table: &Table) -> String {
     let has = |index: usize, part: fn(&Cell) -> Option<String>| {
         table
@@ -201,25 +200,25 @@ pub fn csv_table(table: &Table) -> String {
             .iter()
             .any(|row| row.get(index).and_then(part).is_some())
     };
-    let parts: Vec<(bool, bool)> = (0..table.columns.len())
-        .map(|index| (has(index, csv_half_width), has(index, csv_n)))
+    // What follows the value of each column.
+    let parts: Vec<Vec<&Part>> = (0..table.columns.len())
+        .map(|index| PARTS.iter().filter(|(_, part)| has(index, *part)).collect())
         .collect();
     let mut records = Vec::with_capacity(table.rows.len() + 1);
     let mut head = Vec::new();
-    for (column, (half, n)) in table.columns.iter().zip(&parts) {
+    for (column, parts) in table.columns.iter().zip(&parts) {
         // A name without spaces needs no quotes in programs: `delay_ms_p99_voice_half_width`.
         let key = column.key.replace(' ', "_");
         head.push(csv_cell(&key).into_owned());
-        head.extend(half.then(|| format!("{key}_half_width")));
-        head.extend(n.then(|| format!("{key}_n")));
+        let names = parts.iter().map(|(name, _)| format!("{key}_{name}"));
+        head.extend(names.map(|name| csv_cell(&name).into_owned()));
     }
     records.push(head);
     for row in &table.rows {
         let mut record = Vec::new();
-        for (cell, (half, n)) in row.iter().zip(&parts) {
+        for (cell, parts) in row.iter().zip(&parts) {
             record.push(csv_value(cell));
-            record.extend(half.then(|| csv_half_width(cell).unwrap_or_default()));
-            record.extend(n.then(|| csv_n(cell).unwrap_or_default()));
+            record.extend(parts.iter().map(|(_, part)| part(cell).unwrap_or_default()));
         }
         records.push(record);
     }
@@ -259,10 +258,7 @@ pub fn markdown_table(table: &Table) -> String {
     text.push_str(&line(rule.collect()));
     for row in &laid.rows {
         let cells = row.iter().map(|cell| {
-            let mark = cell
-                .mark
-                .as_ref()
-                .map_or_else(String::new, |m| format!(" [{m}]"));
+            let mark = cell.mark.as_deref().map_or_else(String::new, bracketed);
             pipe_safe(&format!("{}{mark}", cell.text.joined()))
         });
         text.push_str(&line(cells.collect()));
@@ -280,24 +276,22 @@ pub fn markdown_table(table: &Table) -> String {
     text
 }
 
-/// Widths of the parts of a column's cells: value, half width, mark.
+/// Widths of the parts of a column's cells: value, interval, mark.
 struct TextColumn {
     align: Align,
     value: usize,
-    half_width: usize,
+    /// Interval and mark.
+    behind: usize,
     mark: usize,
 }
 
 impl TextColumn {
     fn new(laid: &Laid, index: usize) -> Self {
         let cells = || laid.rows.iter().filter_map(move |row| row.get(index));
-        let half_width = cells()
-            .filter_map(|cell| cell.text.half_width.as_ref())
-            .map(|half| half.width())
-            .max();
+        let behind = cells().map(|cell| behind(cell).width()).max();
         let mark = cells()
-            .filter_map(|cell| cell.mark.as_ref())
-            .map(|mark| mark.width() + 3)
+            .filter_map(|cell| cell.mark.as_deref())
+            .map(|mark| bracketed(mark).width())
             .max();
         let value = cells()
             .map(|cell| shown(&cell.text.value).width())
@@ -306,7 +300,7 @@ impl TextColumn {
         Self {
             align: laid.align[index],
             value,
-            half_width: half_width.map_or(0, |w| w + 3),
+            behind: behind.unwrap_or(0),
             mark: mark.unwrap_or(0),
         }
     }
@@ -314,22 +308,21 @@ impl TextColumn {
     /// The text of a cell, as wide as all of the column where it has parts.
     fn cell(&self, cell: &LaidCell) -> String {
         let value = shown(&cell.text.value);
-        if self.half_width + self.mark == 0 {
+        if self.behind == 0 {
             return value.to_owned();
         }
         let mut text = pad(value, self.value, self.align);
-        if self.half_width > 0 {
-            let half = cell.text.half_width.as_ref();
-            let half = half.map_or_else(String::new, |half| format!(" ± {half}"));
-            text.push_str(&pad(&half, self.half_width, Align::Left));
-        }
-        let mark = cell
-            .mark
-            .as_ref()
-            .map_or_else(String::new, |m| format!(" [{m}]"));
-        text.push_str(&pad(&mark, self.mark, Align::Left));
+        text.push_str(&pad(&behind(cell), self.behind, Align::Left));
         text
     }
+}
+
+/// What stands behind a value: its interval and its mark.
+fn behind(cell: &LaidCell) -> String {
+    let interval = cell.text.interval.as_ref();
+    let mut text = interval.map_or_else(String::new, |text| format!(" {text}"));
+    text.push_str(&cell.mark.as_deref().map_or_else(String::new, bracketed));
+    text
 }
 
 /// What stands for an empty cell.
@@ -355,10 +348,28 @@ fn alignment(table: &Table, index: usize) -> Align {
     }
 }
 
-fn note_of(cell: &Cell) -> Option<&str> {
-    match cell {
-        Cell::Estimate(estimate) => estimate.note.as_deref(),
-        _ => None,
+/// What marks a difference that is more than chance.
+const DIFFERS: &str = "*";
+
+/// The mark of a cell: that of a difference which is more than chance, that of its remark, or both.
+fn mark_of(cell: &Cell, notes: &mut Vec<(String, String)>) -> Option<String> {
+    let estimate = estimate_of(cell)?;
+    let mut mark = match estimate.differs {
+        Some(true) => DIFFERS.to_owned(),
+        _ => String::new(),
+    };
+    if let Some(note) = &estimate.note {
+        mark.push_str(&mark_for(note, notes));
+    }
+    (!mark.is_empty()).then_some(mark)
+}
+
+/// A mark in a table of text: ` *`, ` [a]`, ` * [a]`.
+fn bracketed(mark: &str) -> String {
+    match mark.strip_prefix(DIFFERS) {
+        Some("") => format!(" {DIFFERS}"),
+        Some(letters) => format!(" {DIFFERS} [{letters}]"),
+        None => format!(" [{mark}]"),
     }
 }
 
@@ -392,24 +403,30 @@ fn interval_note(table: &Table) -> Option<&'static str> {
     let deterministic = once || same;
     match (deterministic, single, equal) {
         (false, false, false) => None,
-        (false, true, false) => Some("Values without ± come from one run and have no interval."),
+        (false, true, false) => Some("Values without an interval come from one run."),
         (true, false, false) if !same => {
-            Some("Values without ± are deterministic: one run, nothing random in it.")
+            Some("Values without an interval are deterministic: one run, nothing random in it.")
         }
-        (true, false, false) if !once => {
-            Some("Values without ± are deterministic: all replications came out the same.")
+        (true, false, false) if !once => Some(
+            "Values without an interval are deterministic: all replications came out the same.",
+        ),
+        (true, false, false) => {
+            Some("Values without an interval are deterministic: nothing random in them.")
         }
-        (true, false, false) => Some("Values without ± are deterministic: nothing random in them."),
-        (true, true, false) => Some("Values without ± are deterministic, or come from one run."),
-        (false, false, true) => Some("Values without ± are the same in all replications."),
-        (false, true, true) => {
-            Some("Values without ± come from one run, or are the same in all replications.")
+        (true, true, false) => {
+            Some("Values without an interval are deterministic, or come from one run.")
         }
+        (false, false, true) => {
+            Some("Values without an interval are the same in all replications.")
+        }
+        (false, true, true) => Some(
+            "Values without an interval come from one run, or are the same in all replications.",
+        ),
         (true, false, true) => {
-            Some("Values without ± are deterministic, or the same in all replications.")
+            Some("Values without an interval are deterministic, or the same in all replications.")
         }
         (true, true, true) => Some(
-            "Values without ± are deterministic, come from one run, or are the same in all replications.",
+            "Values without an interval are deterministic, come from one run, or are the same in all replications.",
         ),
     }
 }
@@ -423,16 +440,29 @@ fn csv_value(cell: &Cell) -> String {
     }
 }
 
-fn csv_half_width(cell: &Cell) -> Option<String> {
-    match cell {
-        Cell::Estimate(estimate) => number::shown_half_width(estimate).map(|half| half.to_string()),
-        _ => None,
-    }
-}
+/// What stands behind a value in CSV: the end of the column's name, and the text of a cell that has it.
+type Part = (&'static str, fn(&Cell) -> Option<String>);
 
-fn csv_n(cell: &Cell) -> Option<String> {
+const PARTS: [Part; 5] = [
+    ("half_width", |cell| {
+        let half = number::shown_half_width(estimate_of(cell)?)?;
+        Some(half.to_string())
+    }),
+    ("low", |cell| {
+        Some(number::shown_ends(estimate_of(cell)?)?.0.to_string())
+    }),
+    ("high", |cell| {
+        Some(number::shown_ends(estimate_of(cell)?)?.1.to_string())
+    }),
+    ("n", |cell| Some(estimate_of(cell)?.n?.to_string())),
+    ("differs", |cell| {
+        Some(estimate_of(cell)?.differs?.to_string())
+    }),
+];
+
+fn estimate_of(cell: &Cell) -> Option<&Estimate> {
     match cell {
-        Cell::Estimate(estimate) => estimate.n.map(|n| n.to_string()),
+        Cell::Estimate(estimate) => Some(estimate),
         _ => None,
     }
 }
@@ -472,6 +502,38 @@ mod tests {
     }
 
     #[test]
+    fn a_lopsided_interval_shows_its_ends_and_a_difference_beyond_chance_has_a_star() {
+        let mut table = sample();
+        table.rows = serde_json::from_value(json!([
+            [2, "CoDel", {"value": 97.5, "half_width": 4.0, "low": 91.2, "high": 99.2, "n": 10}, null],
+            [2, "A − B", {"value": -3.0, "half_width": 0.5, "n": 10, "differs": true}, null],
+            [2, "A − C", {"value": -3.0, "half_width": 0.5, "n": 10, "differs": true, "note": "link idle"}, null],
+            [2, "A − D", {"value": -0.1, "half_width": 0.5, "n": 10, "differs": false}, null]
+        ]))
+        .unwrap();
+        let expected = "\
+Sojourn time
+
+Rate (Mbps)  Queue  Mean sojourn (ms)        Drops
+-----------  -----  -----------------------  -----
+          2  CoDel        97.5 [91.2, 99.2]  -
+          2  A − B       -3.00 ± 0.50 *      -
+          2  A − C       -3.00 ± 0.50 * [a]  -
+          2  A − D       -0.10 ± 0.50        -
+
+[a] link idle
+± is the half width of the 95 % interval.
+";
+        assert_eq!(text_table(&table), expected);
+        let csv = csv_table(&table);
+        let key = "sojourn_ms_mean";
+        let head = format!("{key},{key}_half_width,{key}_low,{key}_high,{key}_n,{key}_differs");
+        assert!(csv.lines().next().unwrap().contains(&head), "{csv}");
+        assert!(csv.contains("\n2,CoDel,97.5,4,91.2,99.2,10,,"), "{csv}");
+        assert!(csv.contains("\n2,A − B,-3,0.5,-3.5,-2.5,10,true,"), "{csv}");
+    }
+
+    #[test]
     fn text_table_aligns_numbers_at_the_interval() {
         let expected = "\
 Sojourn time
@@ -483,7 +545,7 @@ Rate (Mbps)  Queue       Mean sojourn (ms)      Drops
         100  DRR | fair      0.25                1643
 
 [a] link idle
-Values without ± are deterministic: one run, nothing random in it.
+Values without an interval are deterministic: one run, nothing random in it.
 ± is the half width of the 95 % interval.
 ";
         assert_eq!(text_table(&sample()), expected);
@@ -492,10 +554,10 @@ Values without ± are deterministic: one run, nothing random in it.
     #[test]
     fn csv_keeps_full_precision_and_splits_intervals() {
         let expected = "\
-rate_mbps,queue,sojourn_ms_mean,sojourn_ms_mean_half_width,sojourn_ms_mean_n,drops
-2,CoDel,12.345,0.42,10,120
-10,CoDel,5,0.003,10,
-100,DRR | fair,0.25,,1,1643
+rate_mbps,queue,sojourn_ms_mean,sojourn_ms_mean_half_width,sojourn_ms_mean_low,sojourn_ms_mean_high,sojourn_ms_mean_n,drops
+2,CoDel,12.345,0.42,11.925,12.765,10,120
+10,CoDel,5,0.003,4.997,5.003,10,
+100,DRR | fair,0.25,,,,1,1643
 ";
         assert_eq!(csv_table(&sample()), expected);
     }

@@ -367,7 +367,7 @@ fn a_value_without_an_interval_says_why() {
         "{html}"
     );
     assert!(html.contains("title=\"one run: no interval\">4</td>"));
-    assert!(html.contains("Values without ± are deterministic, or come from one run."));
+    assert!(html.contains("Values without an interval are deterministic, or come from one run."));
 }
 
 #[test]
@@ -382,9 +382,9 @@ fn replications_that_came_out_the_same_are_said_to_be_deterministic() {
         html.contains("title=\"deterministic: all replications came out the same\">3</td>"),
         "{html}"
     );
-    assert!(
-        html.contains("Values without ± are deterministic: all replications came out the same.")
-    );
+    assert!(html.contains(
+        "Values without an interval are deterministic: all replications came out the same."
+    ));
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn a_value_that_all_replications_have_though_they_differ_stands_alone_and_says_w
         html.contains("title=\"the same in all replications: no interval\">0<"),
         "{html}"
     );
-    assert!(html.contains("Values without ± are the same in all replications."));
+    assert!(html.contains("Values without an interval are the same in all replications."));
 }
 
 #[test]

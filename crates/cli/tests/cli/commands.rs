@@ -332,7 +332,7 @@ fn one_run_has_no_interval_and_says_why() {
     let place = Place::new();
     let table = place.ok("run tiny.toml --set run.deterministic=true");
     let (values, why) = table
-        .split_once("Values without ± are deterministic")
+        .split_once("Values without an interval are deterministic")
         .unwrap();
     assert!(!values.contains('±'), "{table}");
     assert!(why.starts_with(": one run"), "{table}");

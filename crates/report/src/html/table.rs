@@ -88,7 +88,7 @@ fn with_values(table: &Table) -> Cow<'_, Table> {
 }
 
 fn rows(out: &mut Out, table: &Table, laid: &Laid) {
-    let widths = half_widths(table, laid);
+    let widths = intervals(table, laid);
     for (row, laid_row) in table.rows.iter().zip(&laid.rows) {
         let mut line = String::from("<tr>");
         for (index, (cell, laid_cell)) in row.iter().zip(laid_row).enumerate() {
@@ -136,21 +136,21 @@ fn class_of(align: Align) -> &'static str {
     }
 }
 
-/// The number of characters behind the `±` in each column, if any: all cells of the column leave that much room, so that
+/// The number of characters of the interval in each column, if any: all cells of the column leave that much room, so that
 /// the signs stand under each other.
-fn half_widths(table: &Table, laid: &Laid) -> Vec<Option<usize>> {
+fn intervals(table: &Table, laid: &Laid) -> Vec<Option<usize>> {
     (0..table.columns.len())
         .map(|index| {
             laid.rows
                 .iter()
-                .filter_map(|row| row.get(index)?.text.half_width.as_ref())
-                .map(|half| half.chars().count())
+                .filter_map(|row| row.get(index)?.text.interval.as_ref())
+                .map(|interval| interval.chars().count())
                 .max()
         })
         .collect()
 }
 
-fn table_cell(cell: &Cell, laid: &LaidCell, align: Align, half_width: Option<usize>) -> String {
+fn table_cell(cell: &Cell, laid: &LaidCell, align: Align, width: Option<usize>) -> String {
     let mut attributes = format!(" class=\"{}\"", class_of(align));
     if let Some(value) = sort_key(cell) {
         let _ = write!(attributes, " data-value=\"{value}\"");
@@ -163,16 +163,16 @@ fn table_cell(cell: &Cell, laid: &LaidCell, align: Align, half_width: Option<usi
         Cell::Text(text) => escape(text),
         Cell::Number(_) | Cell::Estimate(_) => minus(&laid.text.value),
     };
-    if let Some(width) = half_width.filter(|_| align == Align::Right) {
-        content = match &laid.text.half_width {
-            Some(half) => format!(
-                "{content}<span class=\"half\" style=\"--w:{width}\"> ± {}</span>",
-                minus(half)
+    if let Some(width) = width.filter(|_| align == Align::Right) {
+        content = match &laid.text.interval {
+            Some(interval) => format!(
+                "{content}<span class=\"half\" style=\"--w:{width}\"> {}</span>",
+                minuses(interval)
             ),
             None => format!("{content}<span class=\"half\" style=\"--w:{width}\"></span>"),
         };
-    } else if let Some(half) = &laid.text.half_width {
-        let _ = write!(content, " ± {}", minus(half));
+    } else if let Some(interval) = &laid.text.interval {
+        let _ = write!(content, " {}", minuses(interval));
     }
     if let Some(mark) = &laid.mark {
         let _ = write!(content, "<sup>{mark}</sup>");
@@ -199,6 +199,11 @@ fn cell_title(cell: &Cell) -> Option<String> {
 }
 
 /// A number with the sign of typography; an exponent keeps the sign of programs.
+/// The minus signs of an interval, which has no exponents.
+fn minuses(interval: &str) -> String {
+    interval.replace('-', "\u{2212}")
+}
+
 fn minus(number: &str) -> String {
     match number.strip_prefix('-') {
         Some(rest) => format!("\u{2212}{rest}"),

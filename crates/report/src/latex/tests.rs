@@ -104,6 +104,32 @@ fn each_cell_has_a_macro_named_by_table_row_and_column() {
 }
 
 #[test]
+fn a_lopsided_interval_has_its_ends_and_a_difference_beyond_chance_a_star() {
+    let table = summary(&json!([{
+        "type": "table",
+        "id": "t",
+        "title": "",
+        "columns": [{"key": "queue", "title": "Queue"}, {"key": "share", "title": "Share", "unit": "%"}],
+        "rows": [
+            ["a", {"value": 97.5, "half_width": 4.0, "low": 91.2, "high": 99.2, "n": 3}],
+            ["b", {"value": 90.0, "half_width": 1.0, "n": 3, "differs": true}],
+        ],
+    }]));
+    let latex = latex(&table, "");
+    let (_, text) = &latex.tables[0];
+    assert!(
+        text.contains(r"a & {\num{97.5} [\num{91.2}, \num{99.2}]} \\"),
+        "{text}"
+    );
+    assert!(
+        text.contains(r"b & 90.0 \pm 1.0\textsuperscript{*} \\"),
+        "{text}"
+    );
+    let macros = r"\newcommand*{\TAShare}{\SojournEnds{97.5}{91.2}{99.2}{\percent}}";
+    assert!(latex.numbers.contains(macros), "{}", latex.numbers);
+}
+
+#[test]
 fn cells_of_one_name_have_macros_of_different_names() {
     let twice = summary(&json!([{
         "type": "table",

@@ -274,7 +274,7 @@ fn a_deterministic_comparison_says_so_and_has_no_intervals() {
     );
     let text = text_table(table);
     assert!(
-        text.contains("\nValues without ± are deterministic: one run, nothing random in it.\n")
+        text.contains("\nValues without an interval are deterministic: one run, nothing random in it.\n")
     );
     assert_eq!(text.matches('±').count(), 1, "{text}");
 }
@@ -297,7 +297,7 @@ fn replications_that_are_all_the_same_are_deterministic_and_not_plus_minus_zero(
     assert_eq!(printed.matches('±').count(), 1, "{printed}");
     assert!(
         printed.contains(
-            "\nValues without ± are deterministic: all replications came out the same.\n"
+            "\nValues without an interval are deterministic: all replications came out the same.\n"
         ),
         "{printed}"
     );
@@ -335,7 +335,7 @@ fn a_value_that_all_replications_have_though_they_differ_has_no_interval_and_say
         "{printed}"
     );
     assert!(
-        printed.contains("\nValues without ± are the same in all replications.\n"),
+        printed.contains("\nValues without an interval are the same in all replications.\n"),
         "{printed}"
     );
     let comparison = comparison(&results);
