@@ -245,6 +245,23 @@ impl Asked {
         (base != 0.0).then(|| value / base)
     }
 
+    /// The events in one run that its value is a number, a rate or a share of; `None` where it is of none.
+    pub fn events(&self, run: &RunOutcome) -> Option<f64> {
+        let events = self.metric.events().filter(|_| self.over.is_none())?;
+        events.value(&subject(&self.of, std::slice::from_ref(&run)))
+    }
+
+    /// Whether it is a percentile of packets or transfers, which the replications have together.
+    pub fn is_percentile(&self) -> bool {
+        self.metric.is_percentile() && self.over.is_none()
+    }
+
+    /// As [`Asked::value_pooled`], but of a percentile with its place within the step of the histogram, so that it moves with every
+    /// packet. Errors follow from this; the value that is shown is the other.
+    pub fn value_smooth(&self, runs: &[&RunOutcome]) -> Option<f64> {
+        self.metric.value_smooth(&subject(&self.of, runs))
+    }
+
     /// Unit of its value: the metric's, or none where it is divided by another.
     pub fn unit(&self) -> Unit {
         match self.over {

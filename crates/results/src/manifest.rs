@@ -62,6 +62,9 @@ pub struct Manifest {
     /// Figures that the study asks for.
     #[serde(default)]
     pub figures: Vec<FigureSpec>,
+    /// Levels under comparison that differ by less than this share are called equivalent where their data show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equivalent_within: Option<f64>,
     /// Published values to show next to the results.
     #[serde(default)]
     pub published: Vec<Published>,

@@ -6,6 +6,7 @@
 //! The distributions of all replications together are such a group, too: the metrics called `..._pooled`.
 
 mod aliases;
+mod events;
 mod exchanges;
 mod flow;
 mod group;

@@ -8,6 +8,7 @@
 pub mod compare;
 pub mod distributions;
 pub mod interval;
+pub mod jackknife;
 pub mod moments;
 #[cfg(test)]
 mod oracle;
@@ -15,6 +16,7 @@ pub mod quantile;
 pub mod steady;
 pub mod transient;
 
+use interval::Interval;
 use moments::{count, size};
 pub use moments::{covariance, mean, to_f64, variance};
 use sojourn_sim::histogram::Histogram;
@@ -27,9 +29,8 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Half the width of the 95 % interval; `None` where there is none: a single value, values that are all equal, or a
-    /// deterministic run.
-    pub half_width: Option<f64>,
+    /// The 95 % interval; `None` where there is none: a single value, values that are all equal, or a deterministic run.
+    pub interval: Option<Interval>,
     /// Values that went in.
     pub n: u64,
     /// The replications are one and the same, so that there is nothing to estimate.
@@ -37,31 +38,67 @@ pub struct Estimate {
     /// Two or more replications, which need not be the same in all else, have exactly this value. Their sample deviation of zero
     /// says nothing of how far the next one may lie: an interval of "± 0" would not be precision.
     pub equal: bool,
+    /// There is too little behind it for more than an order of magnitude.
+    pub few: Option<Few>,
 }
 
+/// What there is too little of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Few {
+    /// Events, such as drops, in all replications together.
+    Events,
+    /// Packets or transfers beyond a percentile.
+    Beyond,
+}
+
+impl Few {
+    /// The remark on such a value.
+    pub fn text(self) -> &'static str {
+        match self {
+            Few::Events => "fewer than 10 events in all replications: an order of magnitude",
+            Few::Beyond => "too few values beyond the percentile: an order of magnitude",
+        }
+    }
+}
+
+/// No end on either side.
+pub const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
 impl Estimate {
-    /// The mean of `values`, with an interval if there are two or more that are not all equal; `None` if there are none.
+    /// The mean of `values`, with Student's interval if there are two or more that are not all equal; `None` if there are none.
     /// Values that are not finite are left out.
     pub fn of(values: &[f64]) -> Option<Estimate> {
+        Estimate::within(values, UNBOUNDED)
+    }
+
+    /// As [`Estimate::of`], of a quantity that has no value beyond `bounds`: its interval has none either.
+    pub fn within(values: &[f64], bounds: (f64, f64)) -> Option<Estimate> {
         let values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
         let equal = values.len() > 1 && values.iter().all(|value| *value == values[0]);
         Some(Estimate {
             mean: mean(&values)?,
-            half_width: half_width(&values).filter(|_| !equal),
+            interval: interval::of(&values, bounds).filter(|_| !equal),
             n: count(&values),
             deterministic: false,
             equal,
+            few: None,
         })
+    }
+
+    /// Half the width of the interval.
+    pub fn half_width(&self) -> Option<f64> {
+        self.interval.map(|interval| interval.width() / 2.0)
     }
 
     /// The one value that `n` runs have in which nothing is random.
     pub fn exact(value: f64, n: u64) -> Estimate {
         Estimate {
             mean: value,
-            half_width: None,
+            interval: None,
             n,
             deterministic: true,
             equal: false,
+            few: None,
         }
     }
 
@@ -69,13 +106,14 @@ impl Estimate {
     /// equal within that are not known to be equal.
     #[must_use]
     pub fn at_least(self, half_width: f64) -> Estimate {
-        match self.half_width {
-            Some(half) => Estimate {
-                half_width: Some(half.max(half_width)),
+        let (low, high) = (self.mean - half_width, self.mean + half_width);
+        match self.interval {
+            Some(interval) => Estimate {
+                interval: Some(interval.reaching(low, high)),
                 ..self
             },
             None if self.equal && half_width > 0.0 => Estimate {
-                half_width: Some(half_width),
+                interval: Some(Interval { low, high }),
                 equal: false,
                 ..self
             },
@@ -85,7 +123,8 @@ impl Estimate {
 
     /// Whether the interval leaves out zero: for a difference, whether it is more than chance.
     pub fn excludes_zero(&self) -> bool {
-        self.half_width.is_some_and(|half| self.mean.abs() > half)
+        self.interval
+            .is_some_and(|interval| !interval.contains(0.0))
     }
 }
 
@@ -208,21 +247,21 @@ mod tests {
         // Mean 3, variance 2.5, t(4) = 2.776445: 2.776445 * sqrt(2.5 / 5).
         let estimate = Estimate::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("five values");
         assert_eq!((estimate.mean, estimate.n), (3.0, 5));
-        close(estimate.half_width.expect("five values"), 1.963_243, 1e-6);
+        close(estimate.half_width().expect("five values"), 1.963_243, 1e-6);
         assert_eq!(variance(&[1.0, 2.0, 3.0, 4.0, 5.0]), Some(2.5));
     }
 
     #[test]
     fn equal_values_have_no_interval() {
         let estimate = Estimate::of(&[0.1, 0.1, 0.1]).expect("three values");
-        assert_eq!((estimate.mean, estimate.half_width), (0.1, None));
+        assert_eq!((estimate.mean, estimate.half_width()), (0.1, None));
         assert!(estimate.equal && !estimate.deterministic);
     }
 
     #[test]
     fn one_value_has_no_interval() {
         let estimate = Estimate::of(&[7.0]).expect("one value");
-        assert_eq!(estimate.half_width, None);
+        assert_eq!(estimate.half_width(), None);
         assert_eq!(Estimate::of(&[]), None);
         assert_eq!(Estimate::of(&[f64::NAN]), None);
     }
@@ -234,7 +273,7 @@ mod tests {
         let difference = paired_difference(&a, &b).expect("three pairs");
         close(difference.mean, 4.0 / 3.0, 1e-12);
         // Differences 1, 2, 1: s = 0.57735, t(2) = 4.302653.
-        close(difference.half_width.expect("three pairs"), 1.434_218, 1e-5);
+        close(difference.half_width().expect("three pairs"), 1.434_218, 1e-5);
         assert!(!difference.excludes_zero());
         let lone = paired_difference(&a, &[Some(1.0), None, Some(1.0)]).expect("two pairs");
         assert_eq!(lone.n, 2);
@@ -280,7 +319,7 @@ mod tests {
             let moved: Vec<f64> = values.iter().map(|v| v * scale + shift).collect();
             let (a, b) = (Estimate::of(&values).unwrap(), Estimate::of(&moved).unwrap());
             prop_assert!((a.mean * scale + shift - b.mean).abs() < 1e-6);
-            let (half, other) = (a.half_width.unwrap(), b.half_width.unwrap());
+            let (half, other) = (a.half_width().unwrap(), b.half_width().unwrap());
             prop_assert!((half * scale - other).abs() < 1e-6 * (1.0 + other));
         }
     }

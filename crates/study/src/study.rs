@@ -62,7 +62,7 @@ use sojourn_run::series::Recordable;
 use sojourn_scenario::document::{Document, Extra, read_text};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::model::{LimitParams, Scenario};
-use sojourn_units::Spec;
+use sojourn_units::{Ratio, Spec};
 
 pub(crate) use self::execute::execute_points;
 pub use execute::{Executed, Failure, Options, Progress, Shard, Waits, execute};
@@ -106,6 +106,8 @@ pub struct Study {
     pub figures: Vec<FigureSpec>,
     /// Published values.
     pub published: Vec<Published>,
+    /// The share within which levels are called equivalent.
+    pub equivalent_within: Option<f64>,
     /// What the user should know, such as a dialect that fell back.
     pub notes: Vec<String>,
     /// Experiments and the arguments that have no effect in them.
@@ -164,6 +166,7 @@ impl Study {
             tables: Vec::new(),
             figures: Vec::new(),
             published: Vec::new(),
+            equivalent_within: about.equivalent_within.map(Ratio::get),
             notes: Vec::new(),
             idle: Vec::new(),
             facts: BTreeMap::new(),
@@ -418,6 +421,7 @@ impl Study {
             tables: Vec::new(),
             figures: Vec::new(),
             published: Vec::new(),
+            equivalent_within: None,
             notes: Vec::new(),
             idle: Vec::new(),
             facts: BTreeMap::new(),
@@ -527,6 +531,7 @@ impl Study {
             algorithms,
             tables: self.tables.clone(),
             figures: self.figures.clone(),
+            equivalent_within: self.equivalent_within,
             published: self.published.clone(),
             notes: Vec::new(),
             design: self.design.clone(),

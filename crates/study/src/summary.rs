@@ -20,6 +20,7 @@ mod several;
 mod tables;
 pub(crate) mod transfers;
 mod usual;
+mod verdicts;
 pub(crate) mod wanted;
 
 use std::path::{Path, PathBuf};
@@ -36,7 +37,8 @@ use sojourn_scenario::catalogue::{Entry, Family, entries};
 use sojourn_scenario::error::Result;
 
 pub use overlay::{Overlaid, overlay};
-pub use wanted::Record;
+pub use verdicts::Ranked;
+pub use wanted::{Record, Tested};
 
 use crate::topology;
 use answer::Choice;
@@ -56,6 +58,8 @@ pub struct Comparison {
     pub records: Vec<Record>,
     /// What the levels under comparison differ by, replication by replication; the level is both, such as `CoDel − DRR`.
     pub differences: Vec<Record>,
+    /// How the levels under comparison rank in each metric.
+    pub rankings: Vec<Ranked>,
     /// Which dialects ran, in a sentence; none where nothing has several.
     pub dialects: Option<String>,
     /// What the auditor says.
@@ -149,6 +153,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         tables: Vec::new(),
         records: Vec::new(),
         differences: Vec::new(),
+        rankings: Vec::new(),
         dialects: dialects(&results.manifest.algorithms),
         notes: results.manifest.notes.clone(),
         answer: None,
@@ -174,6 +179,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         all.records.extend(transfers::records(&wanted));
         all.records.extend(receivers::records(&wanted));
         all.differences.extend(tables::difference_records(&wanted));
+        all.rankings.extend(tables::rankings(&wanted));
     }
     all.answer = choice.answer().table;
     all
@@ -268,10 +274,17 @@ impl Comparison {
                     "n",
                     "deterministic",
                     "link",
+                    "low",
+                    "high",
+                    "correlation",
+                    "test",
+                    "p_holm",
+                    "differs",
                 ])
                 .map(str::to_owned)
                 .collect::<Vec<String>>(),
         ];
+        let text = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
         for record in self.records.iter().chain(&self.differences) {
             let mut row = vec![record.experiment.clone()];
             row.extend(factors.iter().map(|factor| {
@@ -282,13 +295,19 @@ impl Comparison {
                 record.metric.clone(),
                 record.unit.clone(),
                 record.value.to_string(),
-                record
-                    .half_width
-                    .map(|half| half.to_string())
-                    .unwrap_or_default(),
+                text(record.half_width),
                 record.n.to_string(),
                 record.deterministic.to_string(),
                 record.links.join(" "),
+                text(record.low),
+                text(record.high),
+            ]);
+            let test = record.test.as_ref();
+            row.extend([
+                text(test.and_then(|test| test.correlation)),
+                test.map_or("", Tested::name).to_owned(),
+                text(test.and_then(|test| test.p_holm)),
+                test.map_or_else(String::new, |test| test.differs.to_string()),
             ]);
             rows.push(row);
         }
@@ -310,18 +329,27 @@ impl Comparison {
                     .iter()
                     .map(|(factor, label)| (factor.clone(), label.as_str().into()))
                     .collect();
-                serde_json::json!({
+                let mut value = serde_json::json!({
                     "experiment": record.experiment,
                     "levels": levels,
                     "metric": record.metric,
                     "unit": record.unit,
                     "value": record.value,
                     "half_width": record.half_width,
+                    "low": record.low,
+                    "high": record.high,
                     "n": record.n,
                     "deterministic": record.deterministic,
                     "difference": difference,
                     "links": record.links,
-                })
+                });
+                if let Some(test) = &record.test {
+                    value["correlation"] = test.correlation.into();
+                    value["test"] = test.name().into();
+                    value["p_holm"] = test.p_holm.into();
+                    value["differs"] = test.differs.into();
+                }
+                value
             });
             each.collect()
         };
@@ -331,6 +359,7 @@ impl Comparison {
             "title": self.title,
             "sojourn": VERSION,
             "results": records,
+            "rankings": self.rankings,
             "notes": self.notes,
         });
         format!("{all:#}\n")

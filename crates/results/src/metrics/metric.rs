@@ -1,6 +1,6 @@
 //! One metric: its name, what it is, and how its value follows from a subject.
 
-use sojourn_sim::histogram::Histogram;
+use sojourn_sim::histogram::{Histogram, middle};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_traffic::workload::TransferKind;
 use sojourn_units::Span;
@@ -177,6 +177,34 @@ impl Metric {
         }
     }
 
+    /// Whether it is a percentile of all packets or transfers of its subject together.
+    pub fn is_percentile(&self) -> bool {
+        matches!(
+            self.read,
+            Read::SojournQuantile(_)
+                | Read::DelayQuantile(_)
+                | Read::Transfers(_, Statistic::Quantile(_))
+        )
+    }
+
+    /// Whether it is a mean of packets or transfers.
+    pub fn is_mean(&self) -> bool {
+        self.name.ends_with("_mean")
+    }
+
+    /// As [`Metric::value`], but a percentile of a histogram by the place of its rank within the step.
+    pub(crate) fn value_smooth(&self, subject: &Subject<'_>) -> Option<f64> {
+        match (subject, &self.read) {
+            (Subject::Queues(queues, _), Read::SojournQuantile(q)) => {
+                smooth(queues.iter().map(|queue| &queue.sojourn), *q)
+            }
+            (Subject::Flows(flows, ..), Read::DelayQuantile(q)) => {
+                smooth(flows.iter().map(|flow| &flow.delay), *q)
+            }
+            _ => self.value(subject),
+        }
+    }
+
     /// The column of a table in which its values are shown: `sojourn_ms_mean`.
     pub fn shown_name(&self) -> String {
         match self.unit {
@@ -300,6 +328,24 @@ fn quantile<'a>(
     // A product by 1e-12 and a quotient by 1e12 may differ in the last bit.
     let seconds = to_f64(picoseconds) * 1e-12;
     Some(seconds.max(min.as_secs_f64()).min(max.as_secs_f64()))
+}
+
+/// As [`quantile`], within the step.
+fn smooth<'a>(histograms: impl Iterator<Item = &'a Histogram>, q: f64) -> Option<f64> {
+    let all = merged(histograms);
+    let rank = q * to_f64(all.count());
+    let mut below = 0.0;
+    for (number, count) in all.steps() {
+        let count = to_f64(count);
+        if below + count >= rank {
+            // An octave has 32 steps; step 0 is the value zero.
+            let width = 1.0 / (32.5 + f64::from(number.saturating_sub(1) % 32));
+            let place = (rank - below) / count - 0.5;
+            return Some(to_f64(middle(number)) * 1e-12 * (1.0 + place * width));
+        }
+        below += count;
+    }
+    None
 }
 
 /// From the least to the greatest of all.

@@ -40,6 +40,7 @@ impl Study {
             tables: manifest.tables.clone(),
             figures: manifest.figures.clone(),
             published: manifest.published.clone(),
+            equivalent_within: manifest.equivalent_within,
             notes: notes.map(|note| note.text.clone()).collect(),
             idle: Vec::new(),
             facts: BTreeMap::new(),

@@ -1,7 +1,7 @@
 //! The keys of study files beside those of a scenario: each table's, declared once.
 
 use sojourn_results::specs::{AxisScale, FigureKind};
-use sojourn_units::{ParamInfo, Params, params};
+use sojourn_units::{ParamInfo, Params, Ratio, params};
 
 /// Top-level keys that a study has beside those of a scenario.
 pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];
@@ -20,6 +20,9 @@ params! {
         /// File of published values, in the folder of the study. Its columns are experiment, the factors, metric,
         /// value, low, high, unit and note.
         published: Option<String> = "none", source "Sojourn's choice";
+        /// Levels under comparison are called equivalent where their data show that they differ by less than this share of their
+        /// mean (two one-sided tests, Schuirmann 1987), such as 5%.
+        equivalent_within: Option<Ratio> = "none", source "Sojourn's choice: nothing is called equivalent";
     }
 }
 

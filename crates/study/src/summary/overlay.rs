@@ -37,6 +37,7 @@ pub fn overlay(all: &[(String, ResultSet)], command: &str) -> Result<Overlaid> {
         tables: summary.tables().cloned().collect(),
         records: Vec::new(),
         differences: Vec::new(),
+        rankings: Vec::new(),
         dialects: dialects(&summary.algorithms),
         notes: summary.notes.clone(),
         answer: summary.answer_table().map(|table| table.id.clone()),
@@ -50,6 +51,10 @@ pub fn overlay(all: &[(String, ResultSet)], command: &str) -> Result<Overlaid> {
         merged.records.extend(own.records.into_iter().map(marked));
         let differences = own.differences.into_iter().map(marked);
         merged.differences.extend(differences);
+        merged.rankings.extend(own.rankings.into_iter().map(|mut ranked| {
+            ranked.levels.insert(0, (OWNER.to_owned(), label.clone()));
+            ranked
+        }));
     }
     Ok(Overlaid {
         summary,

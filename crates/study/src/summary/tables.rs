@@ -11,6 +11,7 @@ use sojourn_results::stats::{Estimate, significant};
 
 use super::columns::{dashes, factor_column, meaning, number_column, text_column};
 use super::rows::definitions;
+use super::verdicts::{Ranked, Verdicts};
 use super::wanted::{Record, Wanted};
 use super::{limits, links, receivers, several, transfers};
 
@@ -23,14 +24,15 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
         .collect();
     let chosen = !tables.is_empty();
     let comparisons = comparisons(wanted);
+    let verdicts = Verdicts::of(wanted, &comparisons);
     match (tables.is_empty(), wanted.is_one_comparison()) {
         // Differences stand in the same table.
-        (true, true) => tables.push(side_by_side(wanted, comparisons.first())),
+        (true, true) => tables.push(side_by_side(wanted, comparisons.first(), &verdicts)),
         (true, false) => {
             tables.push(point_by_point(wanted));
-            tables.extend(differences(wanted, &comparisons));
+            tables.extend(differences(wanted, &comparisons, &verdicts));
         }
-        (false, _) => tables.extend(differences(wanted, &comparisons)),
+        (false, _) => tables.extend(differences(wanted, &comparisons, &verdicts)),
     }
     if let Some(first) = tables.first_mut() {
         first.footnotes.extend(limits::footnote(wanted));
@@ -42,7 +44,11 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
 }
 
 /// Metrics down the side, the points of a comparison across, and what they differ by.
-fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Table {
+fn side_by_side(
+    wanted: &Wanted<'_>,
+    comparison: Option<&Comparison<'_>>,
+    verdicts: &Verdicts<'_>,
+) -> Table {
     let points = match comparison {
         Some(comparison) => comparison.points.clone(),
         None => wanted.points(),
@@ -79,19 +85,17 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
         }
         shown.push(asked.name());
         for (a, b) in &pairs {
-            row.push(wanted.cell(wanted.difference(a, b, asked), asked));
+            row.push(verdicts.cell(a, b, asked));
         }
         rows.push(row);
     }
     let mut footnotes = meaning(wanted, &points);
     if !pairs.is_empty() && !footnotes.is_empty() {
         footnotes.push(match pairs.len() {
-            1 => "Differences are taken replication by replication.".to_owned(),
-            _ => format!(
-                "Differences are from {}, the first, replication by replication.",
-                label(points[0])
-            ),
+            1 => PAIRED.to_owned(),
+            _ => format!("Differences are from {}, the first. {PAIRED}", label(points[0])),
         });
+        footnotes.extend(verdicts.footnotes());
     }
     footnotes.extend(links::line(wanted, &points, &all));
     footnotes.extend(wanted.rows().notes(&points));
@@ -106,6 +110,9 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
         footnotes,
     }
 }
+
+/// How differences are taken.
+const PAIRED: &str = "An interval of a difference is of pairs of replications where these correlate, else Welch's.";
 
 /// A row per point, a column per metric.
 fn point_by_point(wanted: &Wanted<'_>) -> Table {
@@ -185,16 +192,24 @@ fn label_in(comparison: &Comparison<'_>, point: &PointInfo) -> String {
     label.cloned().unwrap_or_default()
 }
 
+/// How the levels of each comparison rank in each metric.
+pub(super) fn rankings(wanted: &Wanted<'_>) -> Vec<Ranked> {
+    let comparisons = comparisons(wanted);
+    Verdicts::of(wanted, &comparisons).rankings()
+}
+
 /// Every difference that the tables show, one by one.
 pub(super) fn difference_records(wanted: &Wanted<'_>) -> Vec<Record> {
     let asked: Vec<Asked> = wanted.asked();
     let mut records = Vec::new();
-    for comparison in comparisons(wanted) {
+    let comparisons = comparisons(wanted);
+    let verdicts = Verdicts::of(wanted, &comparisons);
+    for comparison in &comparisons {
         for (a, b) in pairs(&comparison.points) {
             let both = format!(
                 "{} − {}",
-                label_in(&comparison, a),
-                label_in(&comparison, b)
+                label_in(comparison, a),
+                label_in(comparison, b)
             );
             let mut levels = wanted.levels(a);
             for (factor, level) in &mut levels {
@@ -203,13 +218,14 @@ pub(super) fn difference_records(wanted: &Wanted<'_>) -> Vec<Record> {
                 }
             }
             for asked in asked.iter().filter(|asked| !asked.pooled) {
-                let Some(difference) = wanted.difference(a, b, asked) else {
+                let Some(compared) = verdicts.compared(a, b, asked) else {
                     continue;
                 };
                 let links = links::of(wanted, a, asked);
                 let levels = levels.clone();
-                let record = Record::of(wanted, levels, asked.text(), asked.unit(), &difference);
-                records.push(record.at(links));
+                let record = Record::of(wanted, levels, asked.text(), asked.unit(), &compared.estimate);
+                let tested = verdicts.tested(a, b, asked);
+                records.push(record.at(links).tested(tested));
             }
         }
     }
@@ -217,7 +233,11 @@ pub(super) fn difference_records(wanted: &Wanted<'_>) -> Vec<Record> {
 }
 
 /// What the first level of each comparison differs from the others by.
-fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Table> {
+fn differences(
+    wanted: &Wanted<'_>,
+    comparisons: &[Comparison<'_>],
+    verdicts: &Verdicts<'_>,
+) -> Option<Table> {
     let asked: Vec<Asked> = wanted
         .asked()
         .into_iter()
@@ -250,7 +270,7 @@ fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Ta
             row.extend(
                 asked
                     .iter()
-                    .map(|asked| wanted.cell(wanted.difference(a, b, asked), asked)),
+                    .map(|asked| verdicts.cell(a, b, asked)),
             );
             rows.push(row);
         }
@@ -259,13 +279,16 @@ fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Ta
         id: id(&[&wanted.experiment.name, "differences"]),
         title: format!("{}: differences", wanted.experiment.title),
         caption: format!(
-            "What the levels of *{}* differ by, replication by replication: both had the same random starts. An interval \
-             that leaves out zero is more than chance.",
+            "What the levels of *{}* differ by. {PAIRED}",
             first.factor.title.to_lowercase()
         ),
         columns,
         rows,
-        footnotes: remarks(wanted, &wanted.points(), &asked),
+        footnotes: {
+            let mut notes = remarks(wanted, &wanted.points(), &asked);
+            notes.extend(verdicts.footnotes());
+            notes
+        },
     })
 }
 

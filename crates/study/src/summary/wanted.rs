@@ -8,7 +8,11 @@ use sojourn_results::asked::{Asked, JoinedNames, Names};
 use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{ExperimentInfo, PointInfo};
 use sojourn_results::metrics::Unit;
-use sojourn_results::stats::{Estimate, mean, paired_difference};
+use sojourn_results::outcome::RunOutcome;
+use sojourn_results::stats::compare::{Difference, difference};
+use sojourn_results::stats::interval::{self, Interval};
+use sojourn_results::stats::jackknife::{self, LeftOut};
+use sojourn_results::stats::{Estimate, Few, mean};
 
 use super::rows::Rows;
 
@@ -29,12 +33,38 @@ pub struct Record {
     pub value: f64,
     /// Half the width of the 95 % interval; `None` where there is none.
     pub half_width: Option<f64>,
+    /// Ends of that interval.
+    pub low: Option<f64>,
+    /// The upper one.
+    pub high: Option<f64>,
     /// Replications that have a value.
     pub n: u64,
     /// Nothing is random in it: one run, or replications that are all the same.
     pub deterministic: bool,
     /// The link directions that a metric of queues is of; empty for other metrics.
     pub links: Vec<String>,
+    /// Of a difference: how it was tested.
+    pub test: Option<Tested>,
+}
+
+/// How a difference was tested.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Tested {
+    /// Correlation of the replications of both; `None` of fewer than three, or where one of them does not vary.
+    pub correlation: Option<f64>,
+    /// Whether the interval is of the differences within pairs of replications; else it is Welch's.
+    pub paired: bool,
+    /// Probability of such a difference by chance, adjusted for all comparisons of the experiment by Holm's procedure.
+    pub p_holm: Option<f64>,
+    /// Whether it is more than chance at 5 %, so adjusted.
+    pub differs: bool,
+}
+
+impl Tested {
+    /// The test: `paired` or `welch`.
+    pub fn name(&self) -> &'static str {
+        if self.paired { "paired" } else { "welch" }
+    }
 }
 
 impl Record {
@@ -52,9 +82,12 @@ impl Record {
             metric,
             unit: unit.stored().to_owned(),
             value: estimate.mean,
-            half_width: estimate.half_width,
+            half_width: estimate.half_width(),
+            low: estimate.interval.map(|interval| interval.low),
+            high: estimate.interval.map(|interval| interval.high),
             n: estimate.n,
             deterministic: estimate.deterministic,
+            test: None,
             links: Vec::new(),
         }
     }
@@ -62,6 +95,11 @@ impl Record {
     /// The same, of link directions.
     pub(crate) fn at(self, links: Vec<String>) -> Record {
         Record { links, ..self }
+    }
+
+    /// The same, with how it was tested.
+    pub(crate) fn tested(self, test: Option<Tested>) -> Record {
+        Record { test, ..self }
     }
 }
 
@@ -197,18 +235,57 @@ impl<'a> Wanted<'a> {
             .collect()
     }
 
-    /// The mean of a metric over the replications of a point, with its interval.
+    /// The mean of a metric over the replications of a point, or its percentile over all of them together, with its interval.
     pub(crate) fn estimate(&self, point: &PointInfo, asked: &Asked) -> Option<Estimate> {
-        if asked.pooled {
-            let runs: Vec<_> = self.results.of_point(point.point).collect();
-            let n = u64::try_from(runs.len()).unwrap_or(u64::MAX);
-            return Some(Estimate {
-                deterministic: self.is_exact(point),
-                ..Estimate::exact(asked.value_pooled(&runs)?, n)
-            });
+        let runs: Vec<&RunOutcome> = self.results.of_point(point.point).collect();
+        if asked.pooled || asked.is_percentile() {
+            return self.together(point, asked, &runs);
         }
-        let values: Vec<f64> = self.values(point, asked).into_iter().flatten().collect();
-        let estimate = self.of_values(point, &values)?;
+        let values: Vec<Option<f64>> = runs.iter().map(|run| asked.value(run)).collect();
+        let all: Vec<f64> = values.iter().copied().flatten().collect();
+        let bounds = asked.bounds(runs.first().copied());
+        let estimate = Estimate::within(&all, bounds)?;
+        if self.is_exact(point) {
+            return Some(Estimate::exact(estimate.mean, estimate.n));
+        }
+        let estimate = counted(asked, &runs, &values, bounds).map_or(estimate, |counted| Estimate {
+            interval: counted.interval.filter(|_| !estimate.equal),
+            few: counted.few,
+            ..estimate
+        });
+        Some(estimate.at_least(asked.metric.resolution() * estimate.mean.abs()))
+    }
+
+    /// A metric over all replications of a point together. A percentile and a mean have an interval.
+    fn together(
+        &self,
+        point: &PointInfo,
+        asked: &Asked,
+        runs: &[&RunOutcome],
+    ) -> Option<Estimate> {
+        let runs: Vec<&RunOutcome> = runs
+            .iter()
+            .copied()
+            .filter(|run| asked.value(run).is_some())
+            .collect();
+        let n = u64::try_from(runs.len()).unwrap_or(u64::MAX);
+        let whole = Estimate::exact(asked.value_pooled(&runs)?, n);
+        if self.is_exact(point) {
+            return Some(whole);
+        }
+        let first = asked.value(runs.first()?);
+        let equal = n > 1 && runs.iter().all(|run| asked.value(run) == first);
+        let spread = asked.is_percentile() || asked.metric.is_mean();
+        let left_out = Some(&runs).filter(|runs| spread && runs.len() > 1);
+        let interval = left_out.and_then(|runs| {
+            jackknife::interval(&leave_one_out(asked, runs)?, whole.mean)
+        });
+        let estimate = Estimate {
+            interval,
+            deterministic: false,
+            equal: equal && interval.is_none(),
+            ..whole
+        };
         Some(estimate.at_least(asked.metric.resolution() * estimate.mean.abs()))
     }
 
@@ -237,32 +314,133 @@ impl<'a> Wanted<'a> {
         self.exact.contains(&point.point)
     }
 
-    /// The mean difference of a metric between two points, replication by replication.
+    /// What stands for each replication in a comparison: the value, or the part that the replication has in what all have together.
+    fn sample(&self, point: &PointInfo, asked: &Asked) -> Vec<Option<f64>> {
+        if !asked.is_percentile() {
+            return self.values(point, asked);
+        }
+        let runs: Vec<&RunOutcome> = self.results.of_point(point.point).collect();
+        let has: Vec<bool> = runs.iter().map(|run| asked.value(run).is_some()).collect();
+        let with = runs.iter().zip(&has).filter(|(_, has)| **has);
+        let with: Vec<&RunOutcome> = with.map(|(run, _)| *run).collect();
+        let Some(left_out) = leave_one_out(asked, &with) else {
+            return Vec::new();
+        };
+        let mut parts = jackknife::parts(&left_out).into_iter().map(Some);
+        if with.len() > jackknife::GROUPS {
+            // The groups of two points are of the same replications.
+            return parts.collect();
+        }
+        let each = has.iter().map(|has| has.then(|| parts.next()).flatten());
+        each.map(Option::flatten).collect()
+    }
+
+    /// What two points differ by in a metric.
     pub(crate) fn difference(
         &self,
         a: &PointInfo,
         b: &PointInfo,
         asked: &Asked,
-    ) -> Option<Estimate> {
-        let (first, second) = (self.values(a, asked), self.values(b, asked));
-        let difference = paired_difference(&first, &second)?;
-        match self.is_exact(a) && self.is_exact(b) {
-            true => Some(Estimate::exact(difference.mean, difference.n)),
-            false => {
-                let sizes = [&first, &second].map(|values| {
-                    let values: Vec<f64> = values.iter().copied().flatten().collect();
-                    mean(&values).unwrap_or(0.0).abs()
-                });
-                let resolution = asked.metric.resolution() * (sizes[0] + sizes[1]);
-                Some(difference.at_least(resolution))
-            }
+    ) -> Option<Compared> {
+        if self.is_exact(a) && self.is_exact(b) {
+            let (first, second) = (self.estimate(a, asked)?, self.estimate(b, asked)?);
+            let n = first.n.min(second.n);
+            return Some(Compared {
+                estimate: Estimate::exact(first.mean - second.mean, n),
+                difference: None,
+            });
         }
+        let (first, second) = (self.sample(a, asked), self.sample(b, asked));
+        let difference = difference(&first, &second)?;
+        let (shown_a, shown_b) = (self.estimate(a, asked)?.mean, self.estimate(b, asked)?.mean);
+        let resolution = asked.metric.resolution() * (shown_a.abs() + shown_b.abs());
+        // Of percentiles, the mean of the parts is within their steps: the interval is moved to what is shown.
+        let by = match asked.is_percentile() {
+            true => shown_a - shown_b - difference.mean,
+            false => 0.0,
+        };
+        let n = difference.counts.0.min(difference.counts.1);
+        let estimate = Estimate {
+            mean: difference.mean + by,
+            interval: difference.interval.map(|interval| Interval {
+                low: interval.low + by,
+                high: interval.high + by,
+            }),
+            n,
+            deterministic: false,
+            equal: n > 1 && difference.interval.is_none(),
+            few: None,
+        };
+        Some(Compared {
+            estimate: estimate.at_least(resolution),
+            difference: Some(difference),
+        })
     }
 
     /// A cell with an estimate, in the unit that is shown.
     pub(crate) fn cell(&self, estimate: Option<Estimate>, asked: &Asked) -> Cell {
         shown(estimate, asked.unit())
     }
+}
+
+/// The interval and the remark of a mean of events, such as drops; `None` where the metric is of none, or of none there.
+fn counted(
+    asked: &Asked,
+    runs: &[&RunOutcome],
+    values: &[Option<f64>],
+    (_, greatest): (f64, f64),
+) -> Option<Counted> {
+    let events = runs.iter().map(|run| asked.events(run));
+    let pairs = events.zip(values).filter_map(|(events, value)| Some((events?, (*value)?)));
+    let pairs: Vec<(f64, f64)> = pairs.collect();
+    let events: Vec<u64> = pairs.iter().map(|(events, _)| whole(*events)).collect();
+    // Where nothing happened, the trials are not known from the value: they are as many as where something did.
+    let known = pairs.iter().filter(|(_, value)| *value > 0.0);
+    let known: Vec<f64> = known.map(|(events, value)| events / value).collect();
+    let usual = mean(&known)?;
+    let of = |(events, value): &(f64, f64)| if *value > 0.0 { events / value } else { usual };
+    let trials: Vec<f64> = pairs.iter().map(of).collect();
+    Some(Counted {
+        interval: interval::count(&events, &trials, greatest),
+        few: interval::few(&events).then_some(Few::Events),
+    })
+}
+
+struct Counted {
+    interval: Option<Interval>,
+    few: Option<Few>,
+}
+
+/// A count that is a number again.
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a sum of counts, which is whole and not negative"
+)]
+fn whole(count: f64) -> u64 {
+    count as u64
+}
+
+/// A percentile of all replications, and with each of them left out in turn; of many, with each of [`jackknife::GROUPS`] groups.
+fn leave_one_out(asked: &Asked, runs: &[&RunOutcome]) -> Option<LeftOut> {
+    let all = asked.value_smooth(runs)?;
+    let without = jackknife::groups(runs.len()).map(|group| {
+        let rest = runs.iter().enumerate();
+        let rest = rest.filter(|(index, _)| !group.contains(index));
+        let rest: Vec<&RunOutcome> = rest.map(|(_, run)| *run).collect();
+        asked.value_smooth(&rest)
+    });
+    let without: Option<Vec<f64>> = without.collect();
+    without.map(|without| LeftOut { all, without })
+}
+
+/// A difference with what was tested.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Compared {
+    pub(crate) estimate: Estimate,
+    /// `None` where nothing is random.
+    pub(crate) difference: Option<Difference>,
 }
 
 /// An interval as a figure draws it: no farther than the values that the quantity can have.
@@ -279,8 +457,7 @@ pub(crate) struct Band {
 impl Band {
     /// The band of an estimate between the least and the greatest value that there can be; `None` without an interval.
     pub(crate) fn of(estimate: &Estimate, (least, greatest): (f64, f64)) -> Option<Band> {
-        let half = estimate.half_width?;
-        let (low, high) = (estimate.mean - half, estimate.mean + half);
+        let Interval { low, high } = estimate.interval?;
         let drawn = (low.max(least), high.min(greatest));
         // A band has its mean in it, whatever the range says.
         let (low_drawn, high_drawn) = (drawn.0.min(estimate.mean), drawn.1.max(estimate.mean));
@@ -313,7 +490,10 @@ pub(crate) fn shown(estimate: Option<Estimate>, unit: Unit) -> Cell {
     estimate.map_or(Cell::Empty, |estimate| {
         Cell::Estimate(Shown {
             value: unit.show(estimate.mean),
-            half_width: estimate.half_width.map(|half| unit.show(half)),
+            half_width: estimate.half_width().map(|half| unit.show(half)),
+            low: estimate.interval.map(|interval| unit.show(interval.low)),
+            high: estimate.interval.map(|interval| unit.show(interval.high)),
+            note: estimate.few.map(|few| few.text().to_owned()),
             n: Some(estimate.n),
             deterministic: estimate.deterministic.then_some(true),
             equal: estimate.equal.then_some(true),
@@ -346,11 +526,11 @@ mod tests {
             let values: Vec<f64> = shares.iter().map(value).collect();
             let estimate = Estimate::of(&values).unwrap();
             let Some(band) = Band::of(&estimate, (least, greatest)) else {
-                prop_assert!(estimate.half_width.is_none());
+                prop_assert!(estimate.interval.is_none());
                 return Ok(());
             };
-            let half = estimate.half_width.unwrap();
-            let whole = (estimate.mean - half, estimate.mean + half);
+            let interval = estimate.interval.unwrap();
+            let whole = (interval.low, interval.high);
             prop_assert!(band.low >= least && band.high <= greatest);
             prop_assert!(band.low <= estimate.mean && estimate.mean <= band.high);
             prop_assert_eq!(band.low == whole.0 || band.low == least, true);

@@ -1,0 +1,297 @@
+//! What the comparisons of an experiment say together: which differences are more than chance, and how the levels rank.
+//!
+//! A table of forty differences has two by chance whose own interval leaves out zero. So all pairs of levels in all metrics of an
+//! experiment are tested as one family, by Holm's procedure: the probability of even one false claim in it is at most 5 %. Marks in
+//! tables, rankings and records follow from this one family, and so agree.
+
+use std::collections::BTreeMap;
+
+use sojourn_report::Cell;
+use sojourn_results::asked::Asked;
+use sojourn_results::manifest::{Comparison, PointInfo};
+use sojourn_results::stats::compare::{Equivalence, LEVEL, equivalent, holm, ranking};
+
+use super::wanted::{Compared, Tested, Wanted};
+
+/// Metrics that are ranked where a study does not say which it shows, if they are among the usual ones.
+const RANKED: [&str; 4] = [
+    "utilization_ratio",
+    "sojourn_s_p95",
+    "loss_ratio",
+    "jain_index",
+];
+/// Metrics that are ranked at most.
+const MOST_RANKED: usize = 8;
+/// Statements of one metric that a footnote has at most.
+const MOST_STATEMENTS: usize = 4;
+/// Places that a statement lists by name.
+const MOST_PLACES: usize = 6;
+
+/// All comparisons of an experiment, tested together.
+pub(super) struct Verdicts<'a> {
+    wanted: &'a Wanted<'a>,
+    comparisons: &'a [Comparison<'a>],
+    asked: Vec<Asked>,
+    verdicts: BTreeMap<Key, Verdict>,
+    /// How many of them were tested.
+    tests: usize,
+}
+
+/// Two points and the text of a metric.
+type Key = (u64, u64, String);
+
+/// What came of comparing two points in a metric.
+#[derive(Clone, Copy)]
+struct Verdict {
+    compared: Compared,
+    /// p by Holm's procedure.
+    adjusted: Option<f64>,
+}
+
+impl Verdict {
+    /// Whether the difference is more than chance; without anything random, whether there is one.
+    fn differs(&self) -> bool {
+        match (self.compared.difference, self.adjusted) {
+            (None, _) => self.compared.estimate.mean != 0.0,
+            (Some(_), adjusted) => adjusted.is_some_and(|p| p < LEVEL) && self.is_seen(),
+        }
+    }
+
+    /// Whether the interval, which knows the step of a histogram, leaves out zero, too.
+    fn is_seen(&self) -> bool {
+        self.compared.estimate.excludes_zero()
+    }
+}
+
+/// How the levels of a comparison rank in a metric.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct Ranked {
+    /// The experiment.
+    pub experiment: String,
+    /// The levels that all have.
+    pub levels: Vec<(String, String)>,
+    /// The metric.
+    pub metric: String,
+    /// Levels from the least to the greatest mean, in groups: each level of a group is distinguishable from each of the others.
+    pub groups: Vec<Vec<String>>,
+    /// In words: `CoDel < PIE < DropTail; CoDel and PIE not distinguishable`.
+    pub text: String,
+}
+
+impl<'a> Verdicts<'a> {
+    /// Compares all pairs in all metrics.
+    pub(super) fn of(wanted: &'a Wanted<'a>, comparisons: &'a [Comparison<'a>]) -> Verdicts<'a> {
+        let mut asked = wanted.asked();
+        asked.retain(|asked| !asked.pooled);
+        let mut verdicts = BTreeMap::new();
+        for comparison in comparisons {
+            for (index, a) in comparison.points.iter().enumerate() {
+                for b in comparison.points.iter().skip(index + 1) {
+                    for asked in &asked {
+                        let Some(compared) = wanted.difference(a, b, asked) else {
+                            continue;
+                        };
+                        let verdict = Verdict {
+                            compared,
+                            adjusted: None,
+                        };
+                        verdicts.insert(key(a, b, asked), verdict);
+                    }
+                }
+            }
+        }
+        let ps: Vec<f64> = verdicts.values().filter_map(p).collect();
+        let mut adjusted = holm(&ps).into_iter();
+        for verdict in verdicts.values_mut().filter(|verdict| p(verdict).is_some()) {
+            verdict.adjusted = adjusted.next();
+        }
+        Verdicts {
+            wanted,
+            comparisons,
+            asked,
+            verdicts,
+            tests: ps.len(),
+        }
+    }
+
+    fn get(&self, a: &PointInfo, b: &PointInfo, asked: &Asked) -> Option<&Verdict> {
+        self.verdicts.get(&key(a, b, asked))
+    }
+
+    /// The difference of two points, of which the first stands first in its comparison.
+    pub(super) fn compared(&self, a: &PointInfo, b: &PointInfo, asked: &Asked) -> Option<Compared> {
+        self.get(a, b, asked).map(|verdict| verdict.compared)
+    }
+
+    /// How it was tested; `None` where nothing was.
+    pub(super) fn tested(&self, a: &PointInfo, b: &PointInfo, asked: &Asked) -> Option<Tested> {
+        let verdict = self.get(a, b, asked)?;
+        let difference = verdict.compared.difference?;
+        Some(Tested {
+            correlation: difference.correlation,
+            paired: difference.paired,
+            p_holm: verdict.adjusted,
+            differs: verdict.differs(),
+        })
+    }
+
+    /// The cell of a difference, with the mark of one that is more than chance.
+    pub(super) fn cell(&self, a: &PointInfo, b: &PointInfo, asked: &Asked) -> Cell {
+        let Some(verdict) = self.get(a, b, asked) else {
+            return Cell::Empty;
+        };
+        let cell = self.wanted.cell(Some(verdict.compared.estimate), asked);
+        match (cell, verdict.compared.difference) {
+            (Cell::Estimate(shown), Some(_)) => Cell::Estimate(sojourn_report::Estimate {
+                differs: Some(verdict.differs()),
+                ..shown
+            }),
+            (cell, _) => cell,
+        }
+    }
+
+    /// What is said of the marks below a table.
+    pub(super) fn footnotes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.tests > 0 {
+            let tests = match self.tests {
+                1 => "one comparison".to_owned(),
+                tests => format!("all {tests} comparisons together (Holm)"),
+            };
+            notes.push(format!(
+                "\\*: more than chance, at 5 % for {tests}. Intervals of differences are for each alone."
+            ));
+        }
+        notes.extend(self.ranking_notes());
+        notes
+    }
+
+    /// The ranking of each metric at each comparison with three or more levels.
+    pub(super) fn rankings(&self) -> Vec<Ranked> {
+        let mut all = Vec::new();
+        for asked in self.ranked() {
+            for comparison in self.comparisons {
+                all.extend(self.ranking(comparison, asked));
+            }
+        }
+        all
+    }
+
+    /// The metrics that are ranked.
+    fn ranked(&self) -> impl Iterator<Item = &Asked> {
+        let manifest = &self.wanted.results.manifest;
+        let mut tables = manifest.tables.iter();
+        let chosen = tables.any(|table| table.experiment == self.wanted.experiment.name);
+        let is_ranked = move |asked: &&Asked| chosen || RANKED.contains(&asked.name().as_str());
+        self.asked.iter().filter(is_ranked).take(MOST_RANKED)
+    }
+
+    fn ranking(&self, comparison: &Comparison<'_>, asked: &Asked) -> Option<Ranked> {
+        let points = comparison.points.iter().copied();
+        let with = points.filter_map(|point| {
+            let mean = self.wanted.estimate(point, asked)?.mean;
+            Some((point, mean))
+        });
+        let (points, means): (Vec<&PointInfo>, Vec<f64>) = with.unzip();
+        if points.len() < 2 {
+            return None;
+        }
+        let verdict = |a: usize, b: usize| {
+            let (first, second) = (a.min(b), a.max(b));
+            self.get(points[first], points[second], asked)
+        };
+        let differs = |a, b| verdict(a, b).is_some_and(Verdict::differs);
+        let ranking = ranking(&means, differs);
+        let label = |point: &&PointInfo| point.levels.get(&comparison.factor.name).cloned();
+        let labels: Vec<String> = points.iter().filter_map(label).collect();
+        let names: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let named = |group: &Vec<usize>| -> Vec<String> {
+            let each = group.iter().filter_map(|level| labels.get(*level));
+            each.cloned().collect()
+        };
+        let mut text = ranking.text(&names);
+        if let Some(within) = self.wanted.results.manifest.equivalent_within {
+            let is_equivalent = |(a, b): &&(usize, usize)| {
+                let margin = within * (means[*a].abs() + means[*b].abs()) / 2.0;
+                let difference = verdict(*a, *b).and_then(|verdict| verdict.compared.difference);
+                difference.is_some_and(|d| equivalent(&d, margin) == Equivalence::Equivalent)
+            };
+            let pairs: Vec<String> = ranking
+                .alike
+                .iter()
+                .filter(is_equivalent)
+                .map(|(a, b)| format!("{} and {}", names[*a], names[*b]))
+                .collect();
+            if !pairs.is_empty() {
+                text.push_str(&format!(
+                    "; equivalent within {} %: {}",
+                    within * 100.0,
+                    pairs.join(", ")
+                ));
+            }
+        }
+        Some(Ranked {
+            experiment: self.wanted.experiment.name.clone(),
+            levels: comparison.levels.clone().into_iter().collect(),
+            metric: asked.text(),
+            groups: ranking.groups.iter().map(named).collect(),
+            text,
+        })
+    }
+
+    /// A line for each metric: what holds where.
+    fn ranking_notes(&self) -> Vec<String> {
+        if self.comparisons.iter().all(|c| c.points.len() < 3) && self.comparisons.len() < 2 {
+            // The difference of two says it all.
+            return Vec::new();
+        }
+        let mut notes = Vec::new();
+        for asked in self.ranked() {
+            let mut statements: Vec<(String, Vec<String>)> = Vec::new();
+            for comparison in self.comparisons {
+                let Some(ranked) = self.ranking(comparison, asked) else {
+                    continue;
+                };
+                let labels: Vec<&str> = comparison.levels.values().map(String::as_str).collect();
+                let place = labels.join(" / ");
+                match statements.iter_mut().find(|(text, _)| *text == ranked.text) {
+                    Some((_, places)) => places.push(place),
+                    None => statements.push((ranked.text, vec![place])),
+                }
+            }
+            if let Some(said) = said(statements) {
+                notes.push(format!("{}: {said}.", asked.title()));
+            }
+        }
+        if let Some(first) = notes.first_mut() {
+            first.insert_str(0, "Ranking. ");
+        }
+        notes
+    }
+}
+
+/// Statements with the places where they hold, the most frequent first.
+fn said(mut statements: Vec<(String, Vec<String>)>) -> Option<String> {
+    statements.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));
+    let all: usize = statements.iter().map(|(_, places)| places.len()).sum();
+    let at = |(text, places): &(String, Vec<String>)| match places.as_slice() {
+        [only] if only.is_empty() => text.clone(),
+        _ if statements.len() == 1 => format!("{text}, at all {all}"),
+        places if places.len() <= MOST_PLACES => format!("{text} (at {})", places.join(", ")),
+        places => format!("{text} (at {} of {all})", places.len()),
+    };
+    let mut texts: Vec<String> = statements.iter().take(MOST_STATEMENTS).map(at).collect();
+    let more = statements.len().saturating_sub(MOST_STATEMENTS);
+    if more > 0 {
+        texts.push(format!("{more} more"));
+    }
+    (!texts.is_empty()).then(|| texts.join(" | "))
+}
+
+fn key(a: &PointInfo, b: &PointInfo, asked: &Asked) -> Key {
+    (a.point, b.point, asked.text())
+}
+
+fn p(verdict: &Verdict) -> Option<f64> {
+    verdict.compared.difference?.p
+}
