@@ -51,6 +51,7 @@ commands! {
     study::StudyArgs as Study,
     init::InitArgs as Init,
     report::ReportArgs as Report,
+    diff::DiffArgs as Diff,
     rerun::RerunArgs as Rerun,
     bundle::BundleArgs as Bundle,
     ["Look up"]

@@ -17,6 +17,7 @@ mod failure;
 mod hints;
 mod inputs;
 mod interrupt;
+mod labels;
 mod make;
 mod output;
 mod page;

@@ -288,6 +288,14 @@ impl Asked {
         format!("{}{pooled}", self.metric.name)
     }
 
+    /// Heading of its row: with the unit, which a column has apart.
+    pub fn title_with_unit(&self) -> String {
+        match self.unit().shown() {
+            "" => self.title(),
+            unit => format!("{} ({unit})", self.title()),
+        }
+    }
+
     /// Heading of its column.
     pub fn title(&self) -> String {
         let title = &self.metric.title;

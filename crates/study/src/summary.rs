@@ -8,6 +8,7 @@
 mod answer;
 mod asked;
 mod columns;
+mod diff;
 mod figures;
 mod limits;
 pub(crate) mod links;
@@ -36,6 +37,7 @@ use sojourn_results::manifest::VERSION;
 use sojourn_scenario::catalogue::{Entry, Family, entries};
 use sojourn_scenario::error::Result;
 
+pub use diff::{Difference, diff};
 pub use overlay::{Overlaid, overlay};
 pub use verdicts::Ranked;
 pub use wanted::{Record, Tested};
@@ -50,6 +52,8 @@ pub const SUMMARY_FILE: &str = sojourn_report::SUMMARY_FILE;
 /// What a comparison says, for a terminal or a program.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Comparison {
+    /// Settings, algorithms and versions that differ, in words, where results of several directories are compared.
+    pub settings: Vec<String>,
     /// Heading.
     pub title: String,
     /// Tables, as the report has them.
@@ -149,6 +153,7 @@ pub fn write_summary(path: &Path) -> Result<PathBuf> {
 /// The tables of results, for a terminal or a program.
 pub fn comparison(results: &ResultSet) -> Comparison {
     let mut all = Comparison {
+        settings: Vec::new(),
         title: results.manifest.title.clone(),
         tables: Vec::new(),
         records: Vec::new(),
@@ -355,13 +360,16 @@ impl Comparison {
         };
         let mut records = values(&self.records, false);
         records.extend(values(&self.differences, true));
-        let all = serde_json::json!({
+        let mut all = serde_json::json!({
             "title": self.title,
             "sojourn": VERSION,
             "results": records,
             "rankings": self.rankings,
             "notes": self.notes,
         });
+        if !self.settings.is_empty() {
+            all["settings"] = serde_json::json!(self.settings);
+        }
         format!("{all:#}\n")
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn meaning(wanted: &Wanted<'_>, points: &[&PointInfo]) -> Vec<String>
         _ => return Vec::new(),
     };
     vec![format!(
-        "Means over {over} replications; ± is the half width of the 95 % interval."
+        "Means over {over} replications, percentiles of all together; ± or [low, high] is the 95 % interval."
     )]
 }
 

@@ -7,7 +7,7 @@ use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use super::{Comparison, Record, comparison, dialects, summarize};
 
 /// The factor that says whose a number is.
-const OWNER: &str = "results";
+pub(super) const OWNER: &str = "results";
 
 /// What several directories give together.
 pub struct Overlaid {
@@ -33,6 +33,7 @@ pub fn overlay(all: &[(String, ResultSet)], command: &str) -> Result<Overlaid> {
     let summary = sojourn_report::overlay(&labelled, command)
         .ok_or_else(|| LabError::new(LabErrorKind::Bug, "nothing to lay over each other"))?;
     let mut merged = Comparison {
+        settings: summary.differences.clone(),
         title: summary.title.clone(),
         tables: summary.tables().cloned().collect(),
         records: Vec::new(),

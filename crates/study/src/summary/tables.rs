@@ -72,11 +72,7 @@ fn side_by_side(
     let all = wanted.default_metrics();
     let mut shown = Vec::new();
     for asked in &all {
-        let title = match asked.unit().shown() {
-            "" => asked.title(),
-            unit => format!("{} ({unit})", asked.title()),
-        };
-        let mut row = vec![Cell::Text(title)];
+        let mut row = vec![Cell::Text(asked.title_with_unit())];
         for point in &points {
             row.push(wanted.cell(wanted.estimate(point, asked), asked));
         }

@@ -33,8 +33,6 @@ pub(super) struct Verdicts<'a> {
     comparisons: &'a [Comparison<'a>],
     asked: Vec<Asked>,
     verdicts: BTreeMap<Key, Verdict>,
-    /// How many of them were tested.
-    tests: usize,
 }
 
 /// Two points and the text of a metric.
@@ -42,15 +40,50 @@ type Key = (u64, u64, String);
 
 /// What came of comparing two points in a metric.
 #[derive(Clone, Copy)]
-struct Verdict {
-    compared: Compared,
+pub(super) struct Verdict {
+    pub(super) compared: Compared,
     /// p by Holm's procedure.
     adjusted: Option<f64>,
 }
 
 impl Verdict {
+    /// Not yet tested.
+    pub(super) fn of(compared: Compared) -> Verdict {
+        Verdict {
+            compared,
+            adjusted: None,
+        }
+    }
+
+    fn p(&self) -> Option<f64> {
+        self.compared.difference?.p
+    }
+
+    /// How it was tested; `None` where nothing was.
+    pub(super) fn tested(&self) -> Option<Tested> {
+        let difference = self.compared.difference?;
+        Some(Tested {
+            correlation: difference.correlation,
+            paired: difference.paired,
+            p_holm: self.adjusted,
+            differs: self.differs(),
+        })
+    }
+
+    /// The cell of the difference, with the mark of one that is more than chance.
+    pub(super) fn cell(&self, wanted: &Wanted<'_>, asked: &Asked) -> Cell {
+        let cell = wanted.cell(Some(self.compared.estimate), asked);
+        match (cell, self.compared.difference) {
+            (Cell::Estimate(shown), Some(_)) => Cell::Estimate(sojourn_report::Estimate {
+                differs: Some(self.differs()),
+                ..shown
+            }),
+            (cell, _) => cell,
+        }
+    }
+
     /// Whether the difference is more than chance; without anything random, whether there is one.
-    fn differs(&self) -> bool {
+    pub(super) fn differs(&self) -> bool {
         match (self.compared.difference, self.adjusted) {
             (None, _) => self.compared.estimate.mean != 0.0,
             (Some(_), adjusted) => adjusted.is_some_and(|p| p < LEVEL) && self.is_seen(),
@@ -91,26 +124,17 @@ impl<'a> Verdicts<'a> {
                         let Some(compared) = wanted.difference(a, b, asked) else {
                             continue;
                         };
-                        let verdict = Verdict {
-                            compared,
-                            adjusted: None,
-                        };
-                        verdicts.insert(key(a, b, asked), verdict);
+                        verdicts.insert(key(a, b, asked), Verdict::of(compared));
                     }
                 }
             }
         }
-        let ps: Vec<f64> = verdicts.values().filter_map(p).collect();
-        let mut adjusted = holm(&ps).into_iter();
-        for verdict in verdicts.values_mut().filter(|verdict| p(verdict).is_some()) {
-            verdict.adjusted = adjusted.next();
-        }
+        Family::test(verdicts.values_mut());
         Verdicts {
             wanted,
             comparisons,
             asked,
             verdicts,
-            tests: ps.len(),
         }
     }
 
@@ -125,45 +149,19 @@ impl<'a> Verdicts<'a> {
 
     /// How it was tested; `None` where nothing was.
     pub(super) fn tested(&self, a: &PointInfo, b: &PointInfo, asked: &Asked) -> Option<Tested> {
-        let verdict = self.get(a, b, asked)?;
-        let difference = verdict.compared.difference?;
-        Some(Tested {
-            correlation: difference.correlation,
-            paired: difference.paired,
-            p_holm: verdict.adjusted,
-            differs: verdict.differs(),
-        })
+        self.get(a, b, asked)?.tested()
     }
 
     /// The cell of a difference, with the mark of one that is more than chance.
     pub(super) fn cell(&self, a: &PointInfo, b: &PointInfo, asked: &Asked) -> Cell {
-        let Some(verdict) = self.get(a, b, asked) else {
-            return Cell::Empty;
-        };
-        let cell = self.wanted.cell(Some(verdict.compared.estimate), asked);
-        match (cell, verdict.compared.difference) {
-            (Cell::Estimate(shown), Some(_)) => Cell::Estimate(sojourn_report::Estimate {
-                differs: Some(verdict.differs()),
-                ..shown
-            }),
-            (cell, _) => cell,
-        }
+        let verdict = self.get(a, b, asked);
+        verdict.map_or(Cell::Empty, |verdict| verdict.cell(self.wanted, asked))
     }
 
     /// What is said of the marks below a table.
     pub(super) fn footnotes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if self.tests > 0 {
-            let tests = match self.tests {
-                1 => "one comparison".to_owned(),
-                tests => format!("all {tests} comparisons together (Holm)"),
-            };
-            notes.push(format!(
-                "\\*: more than chance, at 5 % for {tests}. Intervals of differences are for each alone."
-            ));
-        }
-        notes.extend(self.ranking_notes());
-        notes
+        let marks = Family::footnote(self.verdicts.values());
+        marks.into_iter().chain(self.ranking_notes()).collect()
     }
 
     /// The ranking of each metric at each comparison with three or more levels.
@@ -292,6 +290,32 @@ fn key(a: &PointInfo, b: &PointInfo, asked: &Asked) -> Key {
     (a.point, b.point, asked.text())
 }
 
-fn p(verdict: &Verdict) -> Option<f64> {
-    verdict.compared.difference?.p
+/// Comparisons that are tested together.
+pub(super) struct Family;
+
+impl Family {
+    /// Adjusts the p-values of some comparisons for each other.
+    pub(super) fn test<'a>(verdicts: impl Iterator<Item = &'a mut Verdict>) {
+        let tested = verdicts.filter_map(|verdict| {
+            let p = verdict.p()?;
+            Some((verdict, p))
+        });
+        let (tested, ps): (Vec<&mut Verdict>, Vec<f64>) = tested.unzip();
+        for (verdict, adjusted) in tested.into_iter().zip(holm(&ps)) {
+            verdict.adjusted = Some(adjusted);
+        }
+    }
+
+    /// What the mark means; nothing where nothing was tested.
+    pub(super) fn footnote<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Option<String> {
+        let tests = verdicts.filter(|verdict| verdict.p().is_some()).count();
+        let of = match tests {
+            0 => return None,
+            1 => "for the one comparison".to_owned(),
+            tests => format!("for all {tests} comparisons together (Holm)"),
+        };
+        Some(format!(
+            "\\*: more than chance, at 5 % {of}. Intervals of differences are for each alone."
+        ))
+    }
 }

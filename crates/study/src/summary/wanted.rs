@@ -342,17 +342,26 @@ impl<'a> Wanted<'a> {
         b: &PointInfo,
         asked: &Asked,
     ) -> Option<Compared> {
-        if self.is_exact(a) && self.is_exact(b) {
-            let (first, second) = (self.estimate(a, asked)?, self.estimate(b, asked)?);
+        self.difference_from(a, asked, (self, b, asked))
+    }
+
+    /// As [`Wanted::difference`], from a point of other results.
+    pub(crate) fn difference_from(
+        &self,
+        a: &PointInfo,
+        asked: &Asked,
+        (other, b, asked_there): (&Wanted<'_>, &PointInfo, &Asked),
+    ) -> Option<Compared> {
+        let (first, second) = (self.estimate(a, asked)?, other.estimate(b, asked_there)?);
+        if self.is_exact(a) && other.is_exact(b) {
             let n = first.n.min(second.n);
             return Some(Compared {
                 estimate: Estimate::exact(first.mean - second.mean, n),
                 difference: None,
             });
         }
-        let (first, second) = (self.sample(a, asked), self.sample(b, asked));
-        let difference = difference(&first, &second)?;
-        let (shown_a, shown_b) = (self.estimate(a, asked)?.mean, self.estimate(b, asked)?.mean);
+        let (shown_a, shown_b) = (first.mean, second.mean);
+        let difference = difference(&self.sample(a, asked), &other.sample(b, asked_there))?;
         let resolution = asked.metric.resolution() * (shown_a.abs() + shown_b.abs());
         // Of percentiles, the mean of the parts is within their steps: the interval is moved to what is shown.
         let by = match asked.is_percentile() {
@@ -383,7 +392,8 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The interval and the remark of a mean of events, such as drops; `None` where the metric is of none, or of none there.
+/// The interval and the remark of a mean of rare events, such as drops; `None` where the metric is of none, where there are none, or
+/// where they are many.
 fn counted(
     asked: &Asked,
     runs: &[&RunOutcome],
@@ -394,6 +404,10 @@ fn counted(
     let pairs = events.zip(values).filter_map(|(events, value)| Some((events?, (*value)?)));
     let pairs: Vec<(f64, f64)> = pairs.collect();
     let events: Vec<u64> = pairs.iter().map(|(events, _)| whole(*events)).collect();
+    let all: u64 = events.iter().sum();
+    if all > RARE.saturating_mul(u64::try_from(events.len()).unwrap_or(u64::MAX)) {
+        return None;
+    }
     // Where nothing happened, the trials are not known from the value: they are as many as where something did.
     let known = pairs.iter().filter(|(_, value)| *value > 0.0);
     let known: Vec<f64> = known.map(|(events, value)| events / value).collect();
@@ -405,6 +419,10 @@ fn counted(
         few: interval::few(&events).then_some(Few::Events),
     })
 }
+
+/// Events per replication, on average, from which their number is a value like any other. A controller that drops at regular times
+/// has less spread than independent events, which the interval of rare ones assumes.
+const RARE: u64 = 10;
 
 struct Counted {
     interval: Option<Interval>,
