@@ -10,6 +10,7 @@ use crate::metrics::{
     Level, Metric, Need, POOLED, Subject, Unit, find, is_series, metrics, nearest_of, of_level,
 };
 use crate::outcome::RunOutcome;
+use crate::stats::quantile::Quantile;
 
 /// A metric and what it is of: `goodput_bps_sum of reno`; or how often it is that of another: `goodput_bps_sum of reno over cubic`.
 #[derive(Clone)]
@@ -254,6 +255,16 @@ impl Asked {
     /// Whether it is a percentile of packets or transfers, which the replications have together.
     pub fn is_percentile(&self) -> bool {
         self.metric.is_percentile() && self.over.is_none()
+    }
+
+    /// The percentile of several runs together, with what it rests on; `None` where it is not of a histogram.
+    pub fn quantile(&self, runs: &[&RunOutcome]) -> Option<Quantile> {
+        let each: Vec<_> = runs
+            .iter()
+            .map(|run| subject(&self.of, std::slice::from_ref(run)))
+            .collect();
+        let quantile = self.metric.quantile(&each)?;
+        self.over.is_none().then_some(quantile)
     }
 
     /// As [`Asked::value_pooled`], but of a percentile with its place within the step of the histogram, so that it moves with every

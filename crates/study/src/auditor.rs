@@ -32,6 +32,7 @@ rules! {
     limit_decides,
     short_run,
     no_warmup,
+    not_steady,
     few_replications,
     same_replications,
     several_links,
@@ -49,6 +50,9 @@ rules! {
 
 /// The name of the rule on dialects that a component does not have, which the reader of studies finds.
 pub const DIALECT_FALLBACK: &str = "dialect-fallback";
+
+/// The name of the rule on runs that are not steady, which tables repeat.
+pub const NOT_STEADY: &str = "not-steady";
 
 /// A rule of the auditor.
 pub struct Rule {

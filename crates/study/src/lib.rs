@@ -10,6 +10,7 @@ mod measured;
 pub mod named;
 pub mod rerun;
 pub mod starter;
+mod steady;
 pub mod study;
 pub mod summary;
 pub mod topology;

@@ -8,7 +8,7 @@ use sojourn_units::Span;
 use super::range::Range;
 use super::terms::{Level, Subject, Unit};
 use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, TransferOutcome};
-use crate::stats::quantile::RESOLUTION;
+use crate::stats::quantile::{Quantile, RESOLUTION, pooled as pooled_quantile};
 use crate::stats::{mean, merged, to_f64, wide_to_f64};
 
 /// One metric.
@@ -185,6 +185,33 @@ impl Metric {
                 | Read::DelayQuantile(_)
                 | Read::Transfers(_, Statistic::Quantile(_))
         )
+    }
+
+    /// The percentile over several subjects together, one per replication, with what it rests on; `None` where it is not of a
+    /// histogram.
+    pub(crate) fn quantile(&self, each: &[Subject<'_>]) -> Option<Quantile> {
+        let (mut histograms, mut ends) = (Vec::new(), Vec::new());
+        let q = match self.read {
+            Read::SojournQuantile(q) | Read::DelayQuantile(q) => q,
+            _ => return None,
+        };
+        for subject in each {
+            match subject {
+                Subject::Queues(queues, _) => {
+                    histograms.push(merged(queues.iter().map(|queue| &queue.sojourn)));
+                    ends.push(range(queues, |queue| (queue.sojourn_min, queue.sojourn_max)));
+                }
+                Subject::Flows(flows, ..) => {
+                    histograms.push(merged(flows.iter().map(|flow| &flow.delay)));
+                    ends.push(range(flows, |flow| (flow.delay_min, flow.delay_max)));
+                }
+                Subject::Run(_) => return None,
+            }
+        }
+        let least = ends.iter().map(|(least, _)| least.as_ps()).min()?;
+        let greatest = ends.iter().map(|(_, greatest)| greatest.as_ps()).max()?;
+        let histograms: Vec<&Histogram> = histograms.iter().collect();
+        pooled_quantile(&histograms, q, least, greatest)
     }
 
     /// Whether it is a mean of packets or transfers.

@@ -85,7 +85,7 @@ fn precision_of(run: &RunParams) -> Option<Precision> {
 
 /// Whether what a scenario says changes in the middle of a run, so that there is no steady state to wait for: flows that end or
 /// start late, links that change, members that come and go.
-fn changes_by_itself(scenario: &Scenario) -> bool {
+pub(crate) fn changes_by_itself(scenario: &Scenario) -> bool {
     let warmup = scenario.run.warmup();
     let ends = |(key, value): &(String, String)| {
         ["bytes", "packets", "stop"].contains(&key.as_str()) && value != "none"

@@ -39,7 +39,7 @@ impl Width {
         Width {
             text,
             mean: estimate.mean,
-            half: estimate.half_width.unwrap_or(none),
+            half: estimate.half_width().unwrap_or(none),
         }
     }
 
@@ -78,10 +78,10 @@ pub(crate) fn widths(results: &ResultSet, points: &[u64], of: Option<&str>) -> V
                 .zip(comparison.points.iter().skip(1));
             for (a, b) in pairs.filter(|(a, _)| points.contains(&a.point)) {
                 for asked in &differences {
-                    if let Some(estimate) = wanted.difference(a, b, asked) {
+                    if let Some(compared) = wanted.difference(a, b, asked) {
                         let text =
                             format!("{} between {} and {}", asked.text(), a.name(), b.name());
-                        all.push(Width::of(text, &estimate));
+                        all.push(Width::of(text, &compared.estimate));
                     }
                 }
             }

@@ -11,6 +11,8 @@ use sojourn_results::stats::{Estimate, significant};
 
 use super::columns::{dashes, factor_column, meaning, number_column, text_column};
 use super::rows::definitions;
+use crate::auditor::NOT_STEADY;
+
 use super::verdicts::{Ranked, Verdicts};
 use super::wanted::{Record, Wanted};
 use super::{limits, links, receivers, several, transfers};
@@ -36,11 +38,19 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
     }
     if let Some(first) = tables.first_mut() {
         first.footnotes.extend(limits::footnote(wanted));
+        first.footnotes.extend(not_steady(wanted));
     }
     tables.extend(transfers::table(wanted));
     // A study names the receivers that it speaks of.
     tables.extend(receivers::table(wanted).filter(|_| !chosen));
     tables
+}
+
+/// That results are not steady, in short: the auditor says why.
+fn not_steady(wanted: &Wanted<'_>) -> Option<String> {
+    let notes = &wanted.results.manifest.notes;
+    let any = notes.iter().any(|note| note.rule == NOT_STEADY);
+    any.then(|| "Not steady: a longer run may give other values; the note not-steady says where.".to_owned())
 }
 
 /// Metrics down the side, the points of a comparison across, and what they differ by.

@@ -275,15 +275,28 @@ impl<'a> Wanted<'a> {
         }
         let first = asked.value(runs.first()?);
         let equal = n > 1 && runs.iter().all(|run| asked.value(run) == first);
-        let spread = asked.is_percentile() || asked.metric.is_mean();
-        let left_out = Some(&runs).filter(|runs| spread && runs.len() > 1);
-        let interval = left_out.and_then(|runs| {
-            jackknife::interval(&leave_one_out(asked, runs)?, whole.mean)
-        });
+        let quantile = asked.quantile(&runs);
+        let interval = match quantile.filter(|_| runs.len() > 1) {
+            // Picoseconds, around the same center.
+            Some(quantile) => quantile
+                .interval
+                .filter(|_| quantile.value > 0.0)
+                .map(|interval| Interval {
+                    low: whole.mean * (interval.low / quantile.value),
+                    high: whole.mean * (interval.high / quantile.value),
+                }),
+            None => {
+                let spread = asked.is_percentile() || asked.metric.is_mean();
+                let left_out = Some(&runs).filter(|runs| spread && runs.len() > 1);
+                left_out.and_then(|runs| jackknife::interval(&leave_one_out(asked, runs)?, whole.mean))
+            }
+        };
+        let few = quantile.is_some_and(|quantile| quantile.few() && interval.is_some());
         let estimate = Estimate {
             interval,
             deterministic: false,
             equal: equal && interval.is_none(),
+            few: few.then_some(Few::Beyond),
             ..whole
         };
         Some(estimate.at_least(asked.metric.resolution() * estimate.mean.abs()))

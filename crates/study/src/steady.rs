@@ -1,0 +1,105 @@
+//! Whether the measured part of runs is steady: what the summary and the auditor say of it.
+
+use std::collections::BTreeMap;
+
+use sojourn_results::directory::ResultSet;
+use sojourn_results::manifest::{Manifest, PointInfo};
+use sojourn_results::outcome::means;
+use sojourn_results::stats::compare::holm;
+use sojourn_results::stats::steady::{Halves, Reason, halves};
+use sojourn_scenario::error::Result;
+
+use crate::study::changes_by_itself;
+
+/// The change from half to half, over the mean of both, that is reported.
+const LEAST: f64 = 0.01;
+/// The probability of even one false report in a study.
+const LEVEL: f64 = 0.05;
+/// Rates of drops are left out: drops are rare and come in bursts.
+const DROPS: &str = "drops_pps";
+
+/// Why a point is not steady.
+pub(crate) struct Unsteady<'a> {
+    pub(crate) point: &'a PointInfo,
+    /// In words, without capital and period.
+    pub(crate) text: String,
+}
+
+/// The points that are not steady, in order, each with the strongest reason. Points whose scenario changes by itself, with flows that
+/// end or links that change, have no steady state to be in and are left out.
+pub(crate) fn unsteady(results: &ResultSet) -> Vec<Unsteady<'_>> {
+    let mut found: BTreeMap<u64, String> = BTreeMap::new();
+    let manifest = &results.manifest;
+    let mut tests: Vec<(u64, String, Halves)> = Vec::new();
+    for point in &manifest.points {
+        if let Some(text) = unsettled(manifest, point) {
+            found.insert(point.point, text);
+            continue;
+        }
+        // What cannot be read is reported by what needs it.
+        let of_point = halves_of(results, point).unwrap_or_default();
+        let named = of_point.into_iter();
+        tests.extend(named.map(|(text, halves)| (point.point, text, halves)));
+    }
+    let ps: Vec<f64> = tests.iter().map(|(.., halves)| halves.p).collect();
+    let mut strongest: BTreeMap<u64, (f64, String)> = BTreeMap::new();
+    for ((point, text, halves), adjusted) in tests.into_iter().zip(holm(&ps)) {
+        let change = halves.change().abs();
+        if adjusted >= LEVEL || change < LEAST {
+            continue;
+        }
+        let said = format!("{text}: {}", Reason::Halves(halves));
+        let known = strongest.entry(point).or_insert((0.0, String::new()));
+        if change > known.0 {
+            *known = (change, said);
+        }
+    }
+    found.extend(strongest.into_iter().map(|(point, (_, text))| (point, text)));
+    let points = manifest.points.iter();
+    let each = points.filter_map(|point| {
+        let text = found.remove(&point.point)?;
+        Some(Unsteady { point, text })
+    });
+    each.collect()
+}
+
+/// What the search for the warm-up says of a point whose series it found too short.
+fn unsettled(manifest: &Manifest, point: &PointInfo) -> Option<String> {
+    let group = manifest.design.as_ref()?.group(point.point)?;
+    let text = group.unsettled.as_ref()?;
+    Some(text.trim_end_matches('.').to_owned())
+}
+
+/// The halves of the measured window of a point, by metric.
+fn halves_of(results: &ResultSet, point: &PointInfo) -> Result<Vec<(String, Halves)>> {
+    let scenario = point.scenario()?;
+    if point.deterministic || changes_by_itself(&scenario) {
+        return Ok(Vec::new());
+    }
+    let mut all: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
+    for run in results.of_point(point.point) {
+        for own in means(&results.batches(point.point, run.replication)?) {
+            if own.metric == DROPS {
+                continue;
+            }
+            let skipped = scenario.run.warmup().as_ps().div_ceil(own.step.as_ps().max(1));
+            let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+            let measured = own.values.get(skipped..).unwrap_or_default().to_vec();
+            let name = format!("{} of {}", title(own.metric), own.of);
+            all.entry(name).or_default().push(measured);
+        }
+    }
+    let each = all.into_iter();
+    Ok(each
+        .filter_map(|(name, series)| Some((name, halves(&series)?)))
+        .collect())
+}
+
+fn title(metric: &str) -> &str {
+    match metric {
+        "throughput_bps" => "throughput",
+        "sojourn_s" => "sojourn time",
+        "goodput_bps" => "goodput",
+        other => other,
+    }
+}
