@@ -273,7 +273,11 @@ mod tests {
         let difference = paired_difference(&a, &b).expect("three pairs");
         close(difference.mean, 4.0 / 3.0, 1e-12);
         // Differences 1, 2, 1: s = 0.57735, t(2) = 4.302653.
-        close(difference.half_width().expect("three pairs"), 1.434_218, 1e-5);
+        close(
+            difference.half_width().expect("three pairs"),
+            1.434_218,
+            1e-5,
+        );
         assert!(!difference.excludes_zero());
         let lone = paired_difference(&a, &[Some(1.0), None, Some(1.0)]).expect("two pairs");
         assert_eq!(lone.n, 2);

@@ -54,7 +54,11 @@ pub(crate) fn unsteady(results: &ResultSet) -> Vec<Unsteady<'_>> {
             *known = (change, said);
         }
     }
-    found.extend(strongest.into_iter().map(|(point, (_, text))| (point, text)));
+    found.extend(
+        strongest
+            .into_iter()
+            .map(|(point, (_, text))| (point, text)),
+    );
     let points = manifest.points.iter();
     let each = points.filter_map(|point| {
         let text = found.remove(&point.point)?;
@@ -82,7 +86,11 @@ fn halves_of(results: &ResultSet, point: &PointInfo) -> Result<Vec<(String, Halv
             if own.metric == DROPS {
                 continue;
             }
-            let skipped = scenario.run.warmup().as_ps().div_ceil(own.step.as_ps().max(1));
+            let skipped = scenario
+                .run
+                .warmup()
+                .as_ps()
+                .div_ceil(own.step.as_ps().max(1));
             let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
             let measured = own.values.get(skipped..).unwrap_or_default().to_vec();
             let name = format!("{} of {}", title(own.metric), own.of);

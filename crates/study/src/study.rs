@@ -198,20 +198,32 @@ impl Study {
             study.figures.iter().map(|figure| &figure.id),
         )?;
         study.answer = study.answer_in(&root)?;
-        if let (Some(file), Some(table)) = (&about.published, root.table("study")?) {
-            let path = Path::new(document.file()).with_file_name(file);
-            let known = published::Known {
-                experiments: &study.experiments,
-                names: &|experiment| study.names(experiment),
-            };
-            study.published = published::read(&path, read, known).map_err(|error| {
-                match error.kind() == LabErrorKind::Io {
-                    true => table.error_on("published", LabErrorKind::Io, error.to_string()),
-                    false => error,
-                }
-            })?;
-        }
+        study.read_published(document, about.published.as_deref(), read)?;
         Ok(study)
+    }
+
+    /// Reads the file of published values, if one is named.
+    fn read_published(
+        &mut self,
+        document: &Document,
+        file: Option<&str>,
+        read: ReadFile<'_>,
+    ) -> Result<()> {
+        let (Some(file), Some(table)) = (file, document.root().table("study")?) else {
+            return Ok(());
+        };
+        let path = Path::new(document.file()).with_file_name(file);
+        let known = published::Known {
+            experiments: &self.experiments,
+            names: &|experiment| self.names(experiment),
+        };
+        self.published = published::read(&path, read, known).map_err(|error| {
+            match error.kind() == LabErrorKind::Io {
+                true => table.error_on("published", LabErrorKind::Io, error.to_string()),
+                false => error,
+            }
+        })?;
+        Ok(())
     }
 
     /// A scenario without experiments: one point.

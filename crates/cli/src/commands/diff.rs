@@ -24,7 +24,7 @@ pub(crate) struct DiffArgs {
     /// Result directory to compare with.
     #[arg(value_name = "A")]
     pub(crate) before: PathBuf,
-    /// Result directory of which the differences are.
+    /// Result directory that is compared: differences are B less A.
     #[arg(value_name = "B")]
     pub(crate) after: PathBuf,
     /// Show every value, also where the difference is no more than chance.
@@ -72,7 +72,9 @@ fn text(found: &Difference, args: &DiffArgs) -> Text {
     }
     text = text.plain("\n");
     if !found.comparison.tables.is_empty() {
-        text = text.plain(&show::whole(&found.comparison).unstyled()).plain("\n");
+        text = text
+            .plain(&show::whole(&found.comparison).unstyled())
+            .plain("\n");
     }
     text.plain(&paragraph(&verdict(found, args.all), ""))
 }

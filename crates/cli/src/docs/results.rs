@@ -85,17 +85,31 @@ fn escaped(text: &str) -> String {
 }
 
 const METRICS: &str = "\
-A metric describes one subject in one run: a queue, a flow, several flows together, or the run. It covers the time from the end of the warm-up to the end of the run. A table shows its mean over replications with a 95 % interval,
+A metric describes one subject in one run: a queue, a flow, several flows together, or the run. It covers the time from the end of the warm-up to the end of the run. A table shows its mean over replications, or its percentile over all of them together, with a 95 % interval.
 
-    mean ± t(0.975, n − 1) × s / √n,
+## Intervals
 
-where n is the number of replications that have a value, s is the sample standard deviation of these values, and t is the quantile of Student's distribution. Compared values come from runs with the same random starts. Their difference is computed per replication, and the interval is that of the differences.
+Replications are independent, so an interval needs no assumption on how packets of one run depend on each other. Each kind of value has the interval that holds for it; the page [coverage](reference/coverage.md) has how often each holds the truth.
+
+- **Means**: Student's interval, mean ± t(0.975, n − 1) × s / √n for n replications with the sample deviation s. A quantity with a least or a greatest value, such as a share or a time, has it on the scale of the logarithm or the logit, so that the interval ends inside the range. Far from the ends that is the same.
+- **Rare events**, such as the drops behind a loss ratio, below 10 per replication: the error is at least that of as many independent events. Below 10 in all replications, the table says that the value is an order of magnitude.
+- **Percentiles**: of the packets or transfers of all replications together, with the jackknife over replications on the logarithm. If too few packets are beyond the percentile, by an effective number that knows how they depend on each other, the table says so. The mean with `_pooled` has its interval in the same way.
+
+An interval with equal sides is printed as `12.35 ± 0.42`, a lopsided one with its ends: `97.5 [91.2, 99.2]`. CSV and JSON have `low` and `high` of each, and `half_width`, half of what is between them.
 
 If all replications have the same value, such as no loss, the table shows it without an interval. A sample deviation of zero does not bound the next replication, so \"± 0\" would claim a precision that is not there. A note below the table says so; in CSV and JSON the value's `half_width` is empty and `deterministic` is false. If whole replications are equal, nothing is random and `deterministic` is true.
 
-An interval around a mean is symmetric and can extend beyond the metric's range, for example below zero. Tables and files keep the mean and the half width. Figures cut intervals and ellipses at the range given below, and say which ones are cut.
+Percentiles come from histograms with 32 steps per octave: the value is the middle of a step, or the smallest or largest value if that is nearer. The error is at most 1/64 (1.6 %), and no interval of a percentile is narrower.
 
-A percentile in a table is the mean of the replications' percentiles. Append `_pooled` to the name for the percentile of the packets of all replications together; it has no interval. Percentiles come from histograms with 32 steps per octave: the value is the middle of a step, or the smallest or largest value if that is nearer. The error is at most 1/64 (1.6 %), and no interval of a percentile is narrower than that. Means, minima and maxima are exact to the picosecond.
+## Differences
+
+Compared values come from runs with the same random starts. That helps where their replications correlate. In a closed loop, such as TCP, they often do not, and pairs would cost half of the degrees of freedom. So the interval of a difference is of pairs where the correlation is significant (5 %, one-sided) or below −0.3, and Welch's otherwise. CSV and JSON name the `test` and the `correlation`.
+
+A table of forty differences between equals has two whose own interval leaves out zero. So all pairs of levels in all metrics of an experiment are tested as one family, by Holm's procedure: the probability of even one false claim is at most 5 %. A `*` marks a difference that is more than chance in this sense (`differs` in CSV and JSON, with `p_holm`). Rankings, such as \"CoDel < PIE < DropTail; CoDel and PIE not distinguishable\", follow from the same tests. With `equivalent_within = \"5%\"` in `[study]`, a ranking also names the pairs that are equivalent: their difference is within that share of their mean by two one-sided tests (Schuirmann 1987).
+
+`sojourn diff A B` compares two result directories in the same way.
+
+## Subjects
 
 In a study you write a metric with its subject, as in `goodput_bps_sum of reno` or `sojourn_s_p95 of right-left`. For metrics of queues, the subject is `bottleneck` (the default) or the name of a link direction. For metrics of flows, it is `forward` (the default), `reverse`, `all`, or the label or name of flows. These words cannot be labels of flows. Write `over` and a second subject for the ratio of two subjects in the same run, as in `goodput_bps_sum of cubic over reno`; it has no value if the second is zero.
 

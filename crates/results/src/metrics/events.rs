@@ -38,7 +38,7 @@ const COUNTED: &[Counted] = &[
 ];
 
 impl Metric {
-    /// The metric that counts the events of which this one is a number, a rate or a share; `None` where it is not of events.
+    /// The metric that counts the events behind this one, which is their number, rate or share; `None` where it is not of events.
     pub fn events(&self) -> Option<&'static Metric> {
         let counted = COUNTED
             .iter()

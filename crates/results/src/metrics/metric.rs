@@ -199,7 +199,9 @@ impl Metric {
             match subject {
                 Subject::Queues(queues, _) => {
                     histograms.push(merged(queues.iter().map(|queue| &queue.sojourn)));
-                    ends.push(range(queues, |queue| (queue.sojourn_min, queue.sojourn_max)));
+                    ends.push(range(queues, |queue| {
+                        (queue.sojourn_min, queue.sojourn_max)
+                    }));
                 }
                 Subject::Flows(flows, ..) => {
                     histograms.push(merged(flows.iter().map(|flow| &flow.delay)));

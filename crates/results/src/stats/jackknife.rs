@@ -107,7 +107,10 @@ mod tests {
     #[test]
     fn the_interval_of_a_positive_statistic_is_positive() {
         let found = interval(&of_mean(&[0.1, 0.1, 8.0]), 2.7).unwrap();
-        assert!(found.low > 0.0 && found.high > 2.7 + (2.7 - found.low), "{found:?}");
+        assert!(
+            found.low > 0.0 && found.high > 2.7 + (2.7 - found.low),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -67,7 +67,9 @@ pub fn diff(a: (&str, &ResultSet), b: (&str, &ResultSet), all: bool) -> Result<D
     let mut any = false;
     for experiment in &a.1.manifest.experiments {
         let Some(other) = b.1.manifest.experiment(&experiment.name) else {
-            found.only.push(format!("experiment {:?}: only in {}", experiment.name, a.0));
+            found
+                .only
+                .push(format!("experiment {:?}: only in {}", experiment.name, a.0));
             continue;
         };
         let (ours, theirs) = (Wanted::of(a.1, experiment), Wanted::of(b.1, other));
@@ -86,7 +88,9 @@ pub fn diff(a: (&str, &ResultSet), b: (&str, &ResultSet), all: bool) -> Result<D
     }
     for experiment in &b.1.manifest.experiments {
         if a.1.manifest.experiment(&experiment.name).is_none() {
-            found.only.push(format!("experiment {:?}: only in {}", experiment.name, b.0));
+            found
+                .only
+                .push(format!("experiment {:?}: only in {}", experiment.name, b.0));
         }
     }
     if !any {
@@ -121,7 +125,7 @@ fn nothing_in_common(a: (&str, &ResultSet), b: (&str, &ResultSet)) -> LabError {
     .remedy("name directories of one study, run with other settings, seeds or versions")
 }
 
-/// The points of an experiment with the same levels in both; what only one has is told.
+/// The points of an experiment with the same levels in both. What only one has is added to `only`.
 fn pairs<'a>(
     ours: &Wanted<'a>,
     theirs: &Wanted<'a>,
@@ -140,7 +144,10 @@ fn pairs<'a>(
     for (label, count) in [(a, missing), (b, others.len() - pairs.len())] {
         if count > 0 {
             let points = if count == 1 { "point" } else { "points" };
-            only.push(format!("{}: {count} {points} only in {label}", ours.experiment.title));
+            only.push(format!(
+                "{}: {count} {points} only in {label}",
+                ours.experiment.title
+            ));
         }
     }
     pairs
@@ -185,13 +192,24 @@ impl Compared<'_> {
         for row in rows {
             let (label_a, label_b) = self.labels;
             let sides = [
-                (self.ours, row.a, label_a, self.ours.estimate(row.a, &row.asked)),
-                (self.theirs, row.b, label_b, self.theirs.estimate(row.b, &row.asked)),
+                (
+                    self.ours,
+                    row.a,
+                    label_a,
+                    self.ours.estimate(row.a, &row.asked),
+                ),
+                (
+                    self.theirs,
+                    row.b,
+                    label_b,
+                    self.theirs.estimate(row.b, &row.asked),
+                ),
             ];
             for (wanted, point, label, estimate) in sides {
                 if let Some(estimate) = estimate {
                     let record = self.record(row, label, &estimate);
-                    into.records.push(record.at(links::of(wanted, point, &row.asked)));
+                    into.records
+                        .push(record.at(links::of(wanted, point, &row.asked)));
                 }
             }
             let record = self.record(row, &self.difference(), &row.verdict.compared.estimate);
@@ -208,7 +226,13 @@ impl Compared<'_> {
     ) -> Record {
         let mut levels = self.ours.levels(row.a);
         levels.insert(0, (OWNER.to_owned(), label.to_owned()));
-        Record::of(self.ours, levels, row.asked.text(), row.asked.unit(), estimate)
+        Record::of(
+            self.ours,
+            levels,
+            row.asked.text(),
+            row.asked.unit(),
+            estimate,
+        )
     }
 
     /// A row per metric and point: both values and their difference.
@@ -245,7 +269,9 @@ impl Compared<'_> {
             caption: String::new(),
             columns,
             rows: body,
-            footnotes: Family::footnote(rows.iter().map(|row| &row.verdict)).into_iter().collect(),
+            footnotes: Family::footnote(rows.iter().map(|row| &row.verdict))
+                .into_iter()
+                .collect(),
         })
     }
 }

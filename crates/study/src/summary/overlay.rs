@@ -52,10 +52,12 @@ pub fn overlay(all: &[(String, ResultSet)], command: &str) -> Result<Overlaid> {
         merged.records.extend(own.records.into_iter().map(marked));
         let differences = own.differences.into_iter().map(marked);
         merged.differences.extend(differences);
-        merged.rankings.extend(own.rankings.into_iter().map(|mut ranked| {
-            ranked.levels.insert(0, (OWNER.to_owned(), label.clone()));
-            ranked
-        }));
+        merged
+            .rankings
+            .extend(own.rankings.into_iter().map(|mut ranked| {
+                ranked.levels.insert(0, (OWNER.to_owned(), label.clone()));
+                ranked
+            }));
     }
     Ok(Overlaid {
         summary,

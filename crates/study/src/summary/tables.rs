@@ -50,7 +50,9 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
 fn not_steady(wanted: &Wanted<'_>) -> Option<String> {
     let notes = &wanted.results.manifest.notes;
     let any = notes.iter().any(|note| note.rule == NOT_STEADY);
-    any.then(|| "Not steady: a longer run may give other values; the note not-steady says where.".to_owned())
+    any.then(|| {
+        "Not steady: a longer run may give other values; the note not-steady says where.".to_owned()
+    })
 }
 
 /// Metrics down the side, the points of a comparison across, and what they differ by.
@@ -99,7 +101,10 @@ fn side_by_side(
     if !pairs.is_empty() && !footnotes.is_empty() {
         footnotes.push(match pairs.len() {
             1 => PAIRED.to_owned(),
-            _ => format!("Differences are from {}, the first. {PAIRED}", label(points[0])),
+            _ => format!(
+                "Differences are from {}, the first. {PAIRED}",
+                label(points[0])
+            ),
         });
         footnotes.extend(verdicts.footnotes());
     }
@@ -118,7 +123,8 @@ fn side_by_side(
 }
 
 /// How differences are taken.
-const PAIRED: &str = "An interval of a difference is of pairs of replications where these correlate, else Welch's.";
+const PAIRED: &str =
+    "An interval of a difference is of pairs of replications where these correlate, else Welch's.";
 
 /// A row per point, a column per metric.
 fn point_by_point(wanted: &Wanted<'_>) -> Table {
@@ -212,11 +218,7 @@ pub(super) fn difference_records(wanted: &Wanted<'_>) -> Vec<Record> {
     let verdicts = Verdicts::of(wanted, &comparisons);
     for comparison in &comparisons {
         for (a, b) in pairs(&comparison.points) {
-            let both = format!(
-                "{} − {}",
-                label_in(comparison, a),
-                label_in(comparison, b)
-            );
+            let both = format!("{} − {}", label_in(comparison, a), label_in(comparison, b));
             let mut levels = wanted.levels(a);
             for (factor, level) in &mut levels {
                 if *factor == comparison.factor.name {
@@ -229,7 +231,13 @@ pub(super) fn difference_records(wanted: &Wanted<'_>) -> Vec<Record> {
                 };
                 let links = links::of(wanted, a, asked);
                 let levels = levels.clone();
-                let record = Record::of(wanted, levels, asked.text(), asked.unit(), &compared.estimate);
+                let record = Record::of(
+                    wanted,
+                    levels,
+                    asked.text(),
+                    asked.unit(),
+                    &compared.estimate,
+                );
                 let tested = verdicts.tested(a, b, asked);
                 records.push(record.at(links).tested(tested));
             }
@@ -273,11 +281,7 @@ fn differences(
             });
             let mut row: Vec<Cell> = levels.collect();
             row.push(Cell::Text(format!("{} − {}", label(a), label(b))));
-            row.extend(
-                asked
-                    .iter()
-                    .map(|asked| verdicts.cell(a, b, asked)),
-            );
+            row.extend(asked.iter().map(|asked| verdicts.cell(a, b, asked)));
             rows.push(row);
         }
     }

@@ -142,7 +142,7 @@ impl<'a> Verdicts<'a> {
         self.verdicts.get(&key(a, b, asked))
     }
 
-    /// The difference of two points, of which the first stands first in its comparison.
+    /// The difference of two points, in the order of their comparison.
     pub(super) fn compared(&self, a: &PointInfo, b: &PointInfo, asked: &Asked) -> Option<Compared> {
         self.get(a, b, asked).map(|verdict| verdict.compared)
     }

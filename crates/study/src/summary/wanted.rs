@@ -248,21 +248,17 @@ impl<'a> Wanted<'a> {
         if self.is_exact(point) {
             return Some(Estimate::exact(estimate.mean, estimate.n));
         }
-        let estimate = counted(asked, &runs, &values, bounds).map_or(estimate, |counted| Estimate {
-            interval: counted.interval.filter(|_| !estimate.equal),
-            few: counted.few,
-            ..estimate
-        });
+        let estimate =
+            counted(asked, &runs, &values, bounds).map_or(estimate, |counted| Estimate {
+                interval: counted.interval.filter(|_| !estimate.equal),
+                few: counted.few,
+                ..estimate
+            });
         Some(estimate.at_least(asked.metric.resolution() * estimate.mean.abs()))
     }
 
     /// A metric over all replications of a point together. A percentile and a mean have an interval.
-    fn together(
-        &self,
-        point: &PointInfo,
-        asked: &Asked,
-        runs: &[&RunOutcome],
-    ) -> Option<Estimate> {
+    fn together(&self, point: &PointInfo, asked: &Asked, runs: &[&RunOutcome]) -> Option<Estimate> {
         let runs: Vec<&RunOutcome> = runs
             .iter()
             .copied()
@@ -288,7 +284,8 @@ impl<'a> Wanted<'a> {
             None => {
                 let spread = asked.is_percentile() || asked.metric.is_mean();
                 let left_out = Some(&runs).filter(|runs| spread && runs.len() > 1);
-                left_out.and_then(|runs| jackknife::interval(&leave_one_out(asked, runs)?, whole.mean))
+                left_out
+                    .and_then(|runs| jackknife::interval(&leave_one_out(asked, runs)?, whole.mean))
             }
         };
         let few = quantile.is_some_and(|quantile| quantile.few() && interval.is_some());
@@ -414,7 +411,9 @@ fn counted(
     (_, greatest): (f64, f64),
 ) -> Option<Counted> {
     let events = runs.iter().map(|run| asked.events(run));
-    let pairs = events.zip(values).filter_map(|(events, value)| Some((events?, (*value)?)));
+    let pairs = events
+        .zip(values)
+        .filter_map(|(events, value)| Some((events?, (*value)?)));
     let pairs: Vec<(f64, f64)> = pairs.collect();
     let events: Vec<u64> = pairs.iter().map(|(events, _)| whole(*events)).collect();
     let all: u64 = events.iter().sum();

@@ -44,6 +44,7 @@ mod study_rrul;
 mod study_rtp_codel_drr;
 mod study_summary;
 mod study_tcpeval;
+mod study_verdicts;
 mod support;
 mod traces_bad;
 mod traces_captures;

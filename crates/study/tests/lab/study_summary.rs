@@ -273,9 +273,9 @@ fn a_deterministic_comparison_says_so_and_has_no_intervals() {
             .all(|e| e.half_width.is_none() && e.deterministic == Some(true))
     );
     let text = text_table(table);
-    assert!(
-        text.contains("\nValues without an interval are deterministic: one run, nothing random in it.\n")
-    );
+    assert!(text.contains(
+        "\nValues without an interval are deterministic: one run, nothing random in it.\n"
+    ));
     assert_eq!(text.matches('±').count(), 1, "{text}");
 }
 
