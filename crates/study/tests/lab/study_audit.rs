@@ -98,7 +98,7 @@ fn short_runs_and_short_warmups_are_told() {
     assert_eq!(short.len(), 2, "{notes:?}");
     assert_eq!(
         rules(&with("warmup = \"2s\"", "warmup = \"0s\"")),
-        ["no-warmup"]
+        ["no-warmup", "not-steady"]
     );
 }
 
@@ -207,7 +207,12 @@ fn constant_rates_in_fixed_phases_are_told() {
     let fixed = with("4*reno dialect=ns2 window=100p", "3*cbr 1Mbps start=0s");
     assert_eq!(
         rules(&fixed),
-        ["same-replications", "nothing-arrives", "phase-effects"]
+        [
+            "not-steady",
+            "same-replications",
+            "nothing-arrives",
+            "phase-effects"
+        ]
     );
     let random = with("4*reno dialect=ns2 window=100p", "3*cbr 1Mbps");
     assert_eq!(rules(&random), Vec::<&str>::new());
