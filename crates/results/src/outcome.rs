@@ -154,6 +154,8 @@ pub struct FlowOutcome {
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Reductions of the congestion window: fast recoveries, answers to an ECN echo and timeouts. Only of a sender whose congestion control answers so.
+    pub reductions: Option<u64>,
     /// Round trips measured by the sender: sum in picoseconds, count, shortest, longest.
     pub rtt: (u128, u64, Option<Span>, Span),
     /// When it started.

@@ -56,7 +56,9 @@ impl Few {
     pub fn text(self) -> &'static str {
         match self {
             Few::Events => "fewer than 10 events in all replications: an order of magnitude",
-            Few::Beyond => "too few values beyond the percentile: an order of magnitude",
+            Few::Beyond => {
+                "fewer than 10 independent values beyond the percentile: its interval may be too narrow"
+            }
         }
     }
 }

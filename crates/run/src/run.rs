@@ -517,6 +517,7 @@ fn flow_outcome<T: Tracer>(network: &LabNetwork<T>, flow: &FlowInfo, from: Time)
         jitter_sum: counts.jitter_sum,
         retransmissions: sent.retransmissions,
         timeouts: sent.timeouts,
+        reductions: network.agent(flow.sender).reductions(),
         rtt: (
             sent.rtt_sum_ps,
             sent.rtt_count,
@@ -587,6 +588,7 @@ fn receiver_outcomes<T: Tracer>(
                 jitter_sum: counts.jitter_sum,
                 retransmissions: 0,
                 timeouts: 0,
+                reductions: None,
                 rtt: (0, 0, None, Span::ZERO),
                 started: flow.start,
                 completed: None,

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{Manifest, PointInfo};
-use sojourn_results::outcome::means;
+use sojourn_results::outcome::{FlowOutcome, means};
 use sojourn_results::stats::compare::holm;
-use sojourn_results::stats::steady::{Halves, Reason, halves};
+use sojourn_results::stats::steady::{Halves, Reason, cycles, halves};
 use sojourn_scenario::error::Result;
+use sojourn_units::Time;
 
 use crate::study::changes_by_itself;
 
@@ -35,6 +36,9 @@ pub(crate) fn unsteady(results: &ResultSet) -> Vec<Unsteady<'_>> {
         if let Some(text) = unsettled(manifest, point) {
             found.insert(point.point, text);
             continue;
+        }
+        if let Some(text) = few_cycles(results, point) {
+            found.insert(point.point, text);
         }
         // What cannot be read is reported by what needs it.
         let of_point = halves_of(results, point).unwrap_or_default();
@@ -74,10 +78,34 @@ fn unsettled(manifest: &Manifest, point: &PointInfo) -> Option<String> {
     Some(text.trim_end_matches('.').to_owned())
 }
 
+/// The group of flows with congestion control whose windows fell the least often, where that is too seldom.
+pub(crate) fn few_cycles(results: &ResultSet, point: &PointInfo) -> Option<String> {
+    let scenario = point.scenario().ok()?;
+    if changes_by_itself(&scenario) {
+        return None;
+    }
+    let warm = Time::ZERO + scenario.run.warmup();
+    let mut counts: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for run in results.of_point(point.point) {
+        let long = |flow: &&FlowOutcome| {
+            flow.completed.is_none() && flow.transfers.is_empty() && flow.started <= warm
+        };
+        for flow in run.flows.iter().filter(long) {
+            let own = counts.entry(&flow.label).or_default();
+            own.extend(flow.reductions);
+        }
+    }
+    let few = counts
+        .iter()
+        .filter_map(|(label, counts)| Some((*label, cycles(counts)?)));
+    let (label, fewest) = few.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    Some(format!("{label}: {}", Reason::Cycles(fewest)))
+}
+
 /// The halves of the measured window of a point, by metric.
 fn halves_of(results: &ResultSet, point: &PointInfo) -> Result<Vec<(String, Halves)>> {
     let scenario = point.scenario()?;
-    if point.deterministic || changes_by_itself(&scenario) {
+    if results.is_exact(point) || changes_by_itself(&scenario) {
         return Ok(Vec::new());
     }
     let mut all: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();

@@ -207,6 +207,17 @@ impl Endpoint {
         }
     }
 
+    /// How often a sender reduced its window since the end of the warm-up: fast recoveries, answers to an ECN echo, timeouts. `None` of what has no window, and of
+    /// what sets it by a model of the path: there, a loss does not begin a cycle.
+    pub fn reductions(&self) -> Option<u64> {
+        let has = match self {
+            Endpoint::Ns2(_) | Endpoint::Ns3(_) => true,
+            other => !other.control()?.traits().model,
+        };
+        let sent = self.sender_report().filter(|_| has)?;
+        Some(sent.fast_recoveries + sent.ecn_reductions + sent.timeouts)
+    }
+
     /// Whether it may space its packets by a rate of its own: it has a congestion control that may tell one, or is one itself.
     pub fn paces(&self) -> bool {
         self.control().is_some() || matches!(self, Endpoint::Tfrc(_))

@@ -32,6 +32,7 @@ pub(super) fn declared() -> Columns<FlowOutcome> {
         integer "goodput_bytes", "bytes" at [goodput_bytes] "Application bytes delivered in order for the first time.";
         integer "retransmissions_packets", "packets" at [retransmissions] "Packets that the sender retransmitted.";
         integer "timeouts_count", "1" at [timeouts] "Expiries of the retransmission timer.";
+        optional "window_reductions_count", "1" at [reductions] "Reductions of the congestion window: fast recoveries, answers to an ECN echo and timeouts; null if its congestion control does not answer so.";
         integer "started_ps", "ps" at [started] "Simulated time at which the flow started.";
         optional "completed_ps", "ps" at [completed] "Simulated time at which its last byte was acknowledged; null if the flow has no end or did not complete.";
         optional "last_active_ps", "ps" at [last_active] "Simulated time of the last event at one of its endpoints; null if they do not record it.";

@@ -40,7 +40,11 @@ impl Reader<'_> {
         Ok(array.as_primitive::<UInt64Type>().value(row))
     }
 
+    /// Nothing, too, where the column is not there: directories of earlier releases have fewer.
     pub(super) fn optional(&self, name: &str, row: usize) -> Result<Option<u64>, String> {
+        if self.0.column_by_name(name).is_none() {
+            return Ok(None);
+        }
         let array = self.array(name, Type::OptionalInteger, row)?;
         let present = array.is_valid(row);
         Ok(present.then(|| array.as_primitive::<UInt64Type>().value(row)))

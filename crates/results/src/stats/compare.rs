@@ -43,6 +43,15 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// The same where nothing is left to chance.
+    #[must_use]
+    pub fn certain(self) -> Difference {
+        Difference {
+            p: Some(0.0),
+            ..self
+        }
+    }
+
     /// The p of a difference at least as far above `value` as this one.
     fn p_above(&self, value: f64) -> Option<f64> {
         let (error, freedom) = self.error?;

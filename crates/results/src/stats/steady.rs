@@ -9,7 +9,7 @@
 //!   cycles, a part of one is at most a fifth.
 
 use super::distributions::t_beyond;
-use super::moments::{mean, size, variance};
+use super::moments::{mean, size, to_f64, variance};
 
 /// The significance level of the difference of halves.
 pub const LEVEL: f64 = 0.01;
@@ -19,7 +19,7 @@ pub const LEVEL: f64 = 0.01;
 pub const NEGLIGIBLE: f64 = 1e-3;
 
 /// Cycles that a measured window holds at least.
-pub const CYCLES: u64 = 5;
+pub const CYCLES: f64 = 5.0;
 
 /// The halves of a measured window.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -84,11 +84,11 @@ fn known(values: &[f64]) -> Option<f64> {
     mean(&values)
 }
 
-/// The fewest window reductions of a long flow within the measured window, if they are fewer than [`CYCLES`]. Flows without any
-/// are left out: they are limited by something else, or have no such cycle.
-pub fn cycles(reductions: &[u64]) -> Option<u64> {
-    let some = reductions.iter().copied().filter(|count| *count > 0);
-    some.min().filter(|fewest| *fewest < CYCLES)
+/// The mean number of window reductions of long flows of one group, over flows and replications, if it is below [`CYCLES`]. Below one, there is no cycle to be
+/// seen: the flows are limited by something else, or still grow, which the halves show.
+pub fn cycles(reductions: &[u64]) -> Option<f64> {
+    let counts: Vec<f64> = reductions.iter().copied().map(to_f64).collect();
+    mean(&counts).filter(|mean| (1.0..CYCLES).contains(mean))
 }
 
 /// Why a result is not steady.
@@ -98,8 +98,8 @@ pub enum Reason {
     Transient,
     /// The halves of the measured window differ.
     Halves(Halves),
-    /// A long flow reduced its window this often.
-    Cycles(u64),
+    /// Long flows reduced their windows this often in the measured window, in the mean.
+    Cycles(f64),
 }
 
 impl Reason {
@@ -135,13 +135,10 @@ impl std::fmt::Display for Reason {
                 }
             }
             Reason::Cycles(count) => {
-                let times = match count {
-                    1 => "once".to_owned(),
-                    _ => format!("{count} times"),
-                };
+                let places = if count.fract() == 0.0 { 0 } else { 1 };
                 write!(
                     f,
-                    "a flow reduced its window only {times}; {CYCLES} cycles are needed"
+                    "{count:.places$} window reductions within the measured time; {CYCLES} are needed"
                 )
             }
         }
@@ -219,16 +216,18 @@ mod tests {
     #[test]
     fn a_window_shorter_than_five_cycles_is_not_steady() {
         assert_eq!(cycles(&[12, 5, 0]), None);
+        assert_eq!(cycles(&[5, 5]), None);
         assert_eq!(cycles(&[]), None);
-        let reason = Reason::of_cycles(&[12, 3, 4]).expect("three reductions");
+        assert_eq!(cycles(&[0, 1, 0]), None);
+        let reason = Reason::of_cycles(&[1, 3, 4, 3]).expect("fewer than three cycles");
         assert_eq!(
             reason.to_string(),
-            "a flow reduced its window only 3 times; 5 cycles are needed"
+            "2.8 window reductions within the measured time; 5 are needed"
         );
         let once = Reason::of_cycles(&[1]).expect("one reduction").to_string();
         assert_eq!(
             once,
-            "a flow reduced its window only once; 5 cycles are needed"
+            "1 window reductions within the measured time; 5 are needed"
         );
     }
 }

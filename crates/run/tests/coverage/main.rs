@@ -116,7 +116,7 @@ The columns:
 - **rules**: `none` keeps the whole run, which begins empty or far from its mean. `warm-up` leaves out what MSER-5 finds in the mean series of the first three replications, at least a twelfth of the run (5 s of 60 s). `both` also adds replications until the interval is narrow enough. `Holm` adjusts ten comparisons.
 - **n**: replications.
 - **before**: Student's interval of the replications' values (of a percentile: of the replications' percentiles; of a difference: of the pairs).
-- **now**: the interval of `sojourn_results::stats`. Tables of this version show the one before, with paired differences.
+- **now**: the interval that tables show.
 - **width**: mean width now, over the mean width before.
 - **too few**: percent of experiments whose percentile or loss rests on too few values, by the rule of `sojourn_results::stats`.
 
@@ -128,6 +128,6 @@ Rows outside the target, and why:
 - The median of M/M/1 at load 0.7: the interval is as wide as a step of the histogram, which is wider than the error.
 - Loss in M/M/1/50: fewer than one loss in a run. The interval is wide, and is marked. With 3 replications, all intervals of losses cover in more than 97 %.
 - Shares that are skewed towards 1, with 5 and 10 replications: 92 to 93 %, from 88 to 90 % before.
-- A precision that is checked from 3 replications on: the interval stops when it is narrow by chance. From 5 on it covers.
+- A precision that is checked from 3 replications on: the interval stops when it is narrow by chance. From 5 on it covers, and so no run stops before 5.
 - Verdicts (no false claim, not called equivalent, halves not called different): their target is at least 95 %, and 99 % for halves.
 ";

@@ -1,8 +1,8 @@
-//! *The runs are not steady: the halves of the measured window differ, or no end of the transient was found.* Replications repeat such
-//! a window, and so its bias: their intervals may be narrow and far from the long-run value. A slow congestion control on a long path
-//! is the usual cause, since the sawtooth of Reno lasts (BDP + buffer) / 2 round trips. All points and metrics are tested together
-//! (paired t over replications, Holm's procedure at 5 %); a change below 1 % is not reported, and neither are scenarios that change by
-//! themselves. Make `run.duration` longer, or let `run.precision` make it longer; with `run.warmup = "auto"` the warm-up follows.
+//! *The runs are not steady: the halves of the measured time differ, long flows reduced their windows fewer than five times in it, or no
+//! end of the transient was found.* Replications repeat the same bias: their intervals may be narrow and far from the long-run value. A
+//! slow congestion control on a long path is the usual cause, since the sawtooth of Reno lasts (BDP + buffer) / 2 round trips. The halves
+//! of all points and metrics are tested together (paired t over replications, Holm's procedure at 5 %); a change below 1 % is not
+//! reported, and neither are scenarios that change by themselves. Make `run.duration` longer, or let `run.precision` make it longer; with `run.warmup = "auto"` the warm-up follows.
 
 use super::evidence::{Evidence, places};
 use super::finding::Finding;

@@ -18,6 +18,7 @@ use sojourn_scenario::model::{RunParams, Scenario, Warmup};
 use sojourn_units::Span;
 
 use super::Study;
+use crate::steady::few_cycles;
 use crate::summary::precision::{Width, widths};
 
 /// The design of a study before its first round; `None` where it says all itself.
@@ -138,14 +139,20 @@ pub(super) fn next(
 ) -> Result<Design> {
     let mut next = design.clone();
     next.round += 1;
-    let mains = design.groups.iter().any(|group| group.stage == Stage::Main);
-    let results = match mains {
+    // Only where runs may become longer, or more, is there a use for all that they say.
+    let looks = |group: &Group| group.stage == Stage::Main || group.may_double();
+    let results = match design.groups.iter().any(looks) {
         true => Some(results()?),
         false => None,
     };
     for group in &mut next.groups {
         match (group.stage, &results) {
-            (Stage::Pilot, _) => after_pilot(group, manifest, batches)?,
+            (Stage::Pilot, results) => {
+                after_pilot(group, manifest, batches)?;
+                if let Some(results) = results {
+                    enough_cycles(group, results);
+                }
+            }
             (Stage::Main, Some(results)) => after_main(group, results),
             _ => {}
         }
@@ -225,6 +232,23 @@ fn after_pilot(
         group.reasons.push(text);
     }
     Ok(())
+}
+
+/// Makes runs longer that have settled and hold too few cycles of a congestion control.
+fn enough_cycles(group: &mut Group, results: &ResultSet) {
+    if group.stage == Stage::Pilot || !group.may_double() {
+        return;
+    }
+    let points = results.manifest.points.iter();
+    let mut own = points.filter(|point| group.points.iter().any(|own| own.point == point.point));
+    let few = own.find_map(|point| Some((point.name(), few_cycles(results, point)?)));
+    if let Some((place, text)) = few {
+        group.stage = Stage::Pilot;
+        group.doublings += 1;
+        group.warmup = None;
+        let text = format!("{text}, at {place}: the runs are made twice as long.");
+        group.reasons.push(text);
+    }
 }
 
 /// What MSER-5 says of each metric of a point, averaged over its first runs so that noise does not decide. The rate of drops is
@@ -325,6 +349,9 @@ fn plain(length: Span) -> Span {
     }
 }
 
+/// Replications before which a narrow interval stops nothing: that of two or three is narrow by chance too often.
+const LEAST_TO_STOP: u64 = 5;
+
 /// Whether intervals are narrow enough, or more replications are to be made.
 fn after_main(group: &mut Group, results: &ResultSet) {
     let Some(precision) = group.precision.clone() else {
@@ -352,6 +379,13 @@ fn after_main(group: &mut Group, results: &ResultSet) {
     let asked = format!("± {} % asked for", precision.share * 100.0);
     let before = number(group);
     match worst {
+        Some(_) if before < LEAST_TO_STOP && group.may_add() => {
+            group.additions += 1;
+            let now = number(group);
+            group.reasons.push(format!(
+                "{OF_REPLICATIONS}with {before}, an interval may be narrow by chance: {now} are made."
+            ));
+        }
         Some(width) if width.share() > precision.share && group.may_add() => {
             group.additions += 1;
             let now = number(group);

@@ -92,7 +92,8 @@ impl Verdict {
 
     /// Whether the interval, which knows the step of a histogram, leaves out zero, too.
     fn is_seen(&self) -> bool {
-        self.compared.estimate.excludes_zero()
+        let estimate = &self.compared.estimate;
+        estimate.excludes_zero() || estimate.equal
     }
 }
 

