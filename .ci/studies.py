@@ -47,6 +47,8 @@ UNITS = {
     "bit/s": {"bit/s": 1.0, "kbps": 1e-3, "Mbps": 1e-6},
     "1": {"1": 1.0, "%": 1e2},
 }
+# An interval whose sides differ by more than this share of half its width is shown by its ends, as in tables.
+LOPSIDED = 0.2
 SHOWN = {"s": "ms", "bit/s": "Mbps"}
 
 Result = dict[str, Any]
@@ -54,21 +56,25 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Number:
-    """A metric at a point, in the unit that is shown: the mean over replications and half the width of its 95 % interval."""
+    """A metric at a point, in the unit that is shown: the value over replications and the ends of its 95 % interval."""
 
     mean: float
-    half: float | None
+    ends: tuple[float, float] | None
     n: int
 
     def __str__(self) -> str:
         return minus(self.text())
 
     def text(self) -> str:
-        """As tables print it: two digits of the half width, four where there is none."""
-        if self.half is None or self.half == 0.0:
+        """As tables print it: two digits of the half width, or the ends where they are not as far from the value; four digits where there is none."""
+        if self.ends is None or self.ends[0] == self.ends[1]:
             return significant(self.mean, 4)
-        digits = max(0, 1 - exponent(self.half, 2))
-        return f"{fixed(self.mean, digits)} ± {fixed(self.half, digits)}"
+        low, high = self.ends
+        half = (high - low) / 2.0
+        digits = max(0, 1 - exponent(half, 2))
+        if abs(high + low - 2.0 * self.mean) > LOPSIDED * half:
+            return f"{fixed(self.mean, digits)} [{fixed(low, digits)}, {fixed(high, digits)}]"
+        return f"{fixed(self.mean, digits)} ± {fixed(half, digits)}"
 
     def value(self, digits: int | None = None) -> str:
         """The mean alone: with `digits` behind the point, or as many as its interval leaves."""
@@ -113,19 +119,19 @@ class Book:
     """The numbers of a study that its README names."""
 
     study: str
-    # By key: the value as it is stored, half the width, the count, and the unit.
+    # By key: the value as it is stored, the ends of its interval, the count, and the unit.
     known: dict[str, list[Any]]
     audits: dict[str, list[dict[str, str]]]
     used: dict[str, None] = field(default_factory=dict)
     audited: dict[str, None] = field(default_factory=dict)
 
     def shown(self, key: str, unit: str | None) -> Number:
-        value, half, n, stored = self.known[key]
+        value, low, high, n, stored = self.known[key]
         self.used[key] = None
         metric = key.split(": ", 1)[1].split(" of ")[0].split(", ")[0]
         usual = "%" if stored == "1" and "_ratio" in metric else SHOWN.get(stored, stored)
         factor = UNITS.get(stored, {stored: 1.0})[unit or usual]
-        return Number(value * factor, None if half is None else half * factor, n)
+        return Number(value * factor, None if low is None else (low * factor, high * factor), n)
 
     def named(self, experiment: str, metric: str) -> str:
         """Experiment and metric as numbers.json has them: tables leave out of what a metric is where that is plain."""
@@ -205,7 +211,8 @@ def results_of(results: Sequence[Result]) -> dict[str, list[Any]]:
     return {
         key_of(f"{r['experiment']}: {r['metric']}", r["levels"]): [
             r["value"],
-            r["half_width"],
+            r["low"],
+            r["high"],
             r["n"],
             r["unit"],
         ]
@@ -259,7 +266,7 @@ def differences(study: str, printed: Result) -> list[str]:
     stored = read(study)
     now = results_of(printed["results"])
     found = [
-        f"{key}: {row['short'][:2]} became {now.get(key, ['nothing'])[:2]}"
+        f"{key}: {row['short'][:3]} became {now.get(key, ['nothing'])[:3]}"
         for key, row in stored["numbers"].items()
         if row["short"] != now.get(key)
     ]

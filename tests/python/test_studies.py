@@ -74,7 +74,8 @@ def test_a_changed_digit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         "metric": "m_ratio of x",
         "levels": {"b": "2", "a": "1, or so"},
         "value": 0.25,
-        "half_width": None,
+        "low": None,
+        "high": None,
         "n": 2,
         "unit": "1",
     }
@@ -90,7 +91,7 @@ def test_a_changed_digit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert studies.differences("s", printed) == []
     other = {**printed, "results": [{**result, "value": 0.25000000000000006}]}
     assert studies.differences("s", other) == [
-        f"{key}: [0.25, None] became [0.25000000000000006, None]"
+        f"{key}: [0.25, None, None] became [0.25000000000000006, None, None]"
     ]
     more = {**printed, "results": [result, {**result, "metric": "other"}]}
     assert studies.differences("s", more) == ["a number or note that README.md does not name"]
@@ -102,7 +103,7 @@ def test_a_changed_digit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mean", "half", "text"),
+    ("mean", "interval", "text"),
     [
         (-58.91, 3.44, f"{studies.MINUS}58.9 ± 3.4"),
         (9.9, 0.0996, "9.90 ± 0.10"),
@@ -111,9 +112,12 @@ def test_a_changed_digit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         (81.15678, None, "81.16"),
         (-0.0004, 0.02, "0.000 ± 0.020"),
         (627.0, None, "627"),
+        (97.5, (91.2, 99.2), "97.5 [91.2, 99.2]"),
+        (10.0, (8.1, 11.8), "10.0 ± 1.9"),
     ],
 )
 def test_numbers_are_printed_as_tables_print_them(
-    mean: float, half: float | None, text: str
+    mean: float, interval: float | tuple[float, float] | None, text: str
 ) -> None:
-    assert str(studies.Number(mean, half, 10)) == text
+    ends = (mean - interval, mean + interval) if isinstance(interval, float) else interval
+    assert str(studies.Number(mean, ends, 10)) == text

@@ -74,8 +74,9 @@ fn unequal_limits_that_no_queue_came_near_are_not_told() {
     let defaults = SOUND.replace("buffer = \"20p\"\n", "");
     let defaults = defaults.replace("[\"droptail\", \"codel\"]", "[\"codel\", \"fq_codel\"]");
     assert_eq!(notes(&defaults), []);
+    // Its windows rarely fall within six seconds.
     let full = defaults.replace("\"fq_codel\"]", "\"droptail limit=40p\"]");
-    assert_eq!(rules(&notes(&full)), ["unequal-buffers"]);
+    assert_eq!(rules(&notes(&full)), ["unequal-buffers", "not-steady"]);
 }
 
 #[test]
@@ -207,12 +208,7 @@ fn constant_rates_in_fixed_phases_are_told() {
     let fixed = with("4*reno dialect=ns2 window=100p", "3*cbr 1Mbps start=0s");
     assert_eq!(
         rules(&fixed),
-        [
-            "not-steady",
-            "same-replications",
-            "nothing-arrives",
-            "phase-effects"
-        ]
+        ["same-replications", "nothing-arrives", "phase-effects"]
     );
     let random = with("4*reno dialect=ns2 window=100p", "3*cbr 1Mbps");
     assert!(!rules(&random).contains(&"phase-effects"));

@@ -179,15 +179,15 @@ fn a_comparison_has_metrics_down_queues_across_and_paired_differences() {
     // 14.5 exp(± 4.968 / 14.5).
     assert_eq!(
         row("Sojourn, mean"),
-        "Sojourn, mean (ms) 44.5 ± 5.0 14.5 [10.3, 20.4] 30"
+        "Sojourn, mean (ms) 44.5 ± 5.0 14.5 [10.3, 20.4] 30 *"
     );
     assert_eq!(
         row("Utilization"),
-        "Utilization (%) 96 80.08 ± 0.20 15.92 ± 0.20"
+        "Utilization (%) 96 80.08 ± 0.20 15.92 ± 0.20 *"
     );
     assert_eq!(
         row("Drop rate"),
-        "Drop rate (packets/s) 5 2.10 ± 0.25 2.90 ± 0.25"
+        "Drop rate (packets/s) 5 2.10 ± 0.25 2.90 ± 0.25 *"
     );
     assert_eq!(row("Goodput, reno"), "Goodput, reno (Mbps) 0.48 0.48 0");
     assert_eq!(row("Jain index"), "Jain index, reno 0.9 0.9 0");
