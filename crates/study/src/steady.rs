@@ -8,9 +8,8 @@ use sojourn_results::outcome::{FlowOutcome, means};
 use sojourn_results::stats::compare::holm;
 use sojourn_results::stats::steady::{Halves, Reason, cycles, halves};
 use sojourn_scenario::error::Result;
+use sojourn_scenario::model::Scenario;
 use sojourn_units::Time;
-
-use crate::study::changes_by_itself;
 
 /// The change from half to half, over the mean of both, that is reported.
 const LEAST: f64 = 0.01;
@@ -78,6 +77,24 @@ fn unsettled(manifest: &Manifest, point: &PointInfo) -> Option<String> {
     Some(text.trim_end_matches('.').to_owned())
 }
 
+/// Whether what a scenario says changes in the middle of a run, so that there is no steady state to wait for: flows that end or
+/// start late, links that change, members that come and go.
+pub(crate) fn changes_by_itself(scenario: &Scenario) -> bool {
+    let warmup = scenario.run.warmup();
+    let ends = |(key, value): &(String, String)| {
+        ["bytes", "packets", "stop"].contains(&key.as_str()) && value != "none"
+    };
+    let flows = scenario.flows.iter().any(|flow| {
+        let place = &flow.place;
+        let last = place.stagger.saturating_mul(place.count.saturating_sub(1));
+        let late = place
+            .start
+            .is_some_and(|start| start.saturating_add(last) > warmup);
+        late || place.stop.is_some() || flow.args.iter().any(ends)
+    });
+    flows || !scenario.changes.is_empty() || !scenario.members.is_empty()
+}
+
 /// The group of flows with congestion control whose windows fell the least often, where that is too seldom.
 pub(crate) fn few_cycles(results: &ResultSet, point: &PointInfo) -> Option<String> {
     let scenario = point.scenario().ok()?;
@@ -137,5 +154,34 @@ fn title(metric: &str) -> &str {
         "sojourn_s" => "sojourn time",
         "goodput_bps" => "goodput",
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(text: &str) -> Scenario {
+        let document = sojourn_scenario::document::Document::parse(text, "t.toml").unwrap();
+        Scenario::from_document(&document).unwrap()
+    }
+
+    #[test]
+    fn there_is_no_steady_state_to_wait_for_where_a_scenario_changes_in_a_run() {
+        for text in [
+            "flows = [\"reno bytes=1MB\"]",
+            "flows = [\"cbr 1Mbps packets=10p\"]",
+            "flows = [\"reno\", \"cubic start=20s\"]",
+            "flows = [\"reno stop=30s\"]",
+            "flows = [\"reno\"]\n[[changes]]\nat = \"9s\"\nlink = \"left-right\"\nrate = \"1Mbps\"\n",
+        ] {
+            assert!(changes_by_itself(&scenario(text)), "{text}");
+        }
+        for text in [
+            "flows = [\"4*reno\", \"cbr 1Mbps\", \"web\"]",
+            "flows = [\"reno start=1s\"]",
+        ] {
+            assert!(!changes_by_itself(&scenario(text)), "{text}");
+        }
     }
 }

@@ -65,7 +65,6 @@ use sojourn_scenario::model::{LimitParams, Scenario};
 use sojourn_units::{Ratio, Spec};
 
 pub(crate) use self::execute::execute_points;
-pub(crate) use self::rounds::changes_by_itself;
 pub use execute::{Executed, Failure, Options, Progress, Shard, Waits, execute};
 pub use keys::{
     AnswerParams, ExperimentParams, FactorParams, FigureParams, STUDY_KEYS, StudyParams,

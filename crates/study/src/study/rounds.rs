@@ -14,11 +14,11 @@ use sojourn_results::outcome::{BatchMeans, BatchOutcome, means};
 use sojourn_results::stats::transient::{Transient, mser5};
 use sojourn_results::stats::{mean, to_f64, variance};
 use sojourn_scenario::error::Result;
-use sojourn_scenario::model::{RunParams, Scenario, Warmup};
+use sojourn_scenario::model::{RunParams, Warmup};
 use sojourn_units::Span;
 
 use super::Study;
-use crate::steady::few_cycles;
+use crate::steady::{changes_by_itself, few_cycles};
 use crate::summary::precision::{Width, widths};
 
 /// The design of a study before its first round; `None` where it says all itself.
@@ -82,24 +82,6 @@ fn precision_of(run: &RunParams) -> Option<Precision> {
         max_duration: run.max_duration,
         max_replications: run.max_replications,
     })
-}
-
-/// Whether what a scenario says changes in the middle of a run, so that there is no steady state to wait for: flows that end or
-/// start late, links that change, members that come and go.
-pub(crate) fn changes_by_itself(scenario: &Scenario) -> bool {
-    let warmup = scenario.run.warmup();
-    let ends = |(key, value): &(String, String)| {
-        ["bytes", "packets", "stop"].contains(&key.as_str()) && value != "none"
-    };
-    let flows = scenario.flows.iter().any(|flow| {
-        let place = &flow.place;
-        let last = place.stagger.saturating_mul(place.count.saturating_sub(1));
-        let late = place
-            .start
-            .is_some_and(|start| start.saturating_add(last) > warmup);
-        late || place.stop.is_some() || flow.args.iter().any(ends)
-    });
-    flows || !scenario.changes.is_empty() || !scenario.members.is_empty()
 }
 
 /// All points, those together that are compared with each other.
@@ -460,29 +442,5 @@ mod tests {
             .collect();
         let found = cut(&full).map(Span::as_secs_f64).unwrap_or_default();
         assert!((11.0..13.0).contains(&found), "{found}");
-    }
-
-    fn scenario(text: &str) -> Scenario {
-        let document = sojourn_scenario::document::Document::parse(text, "t.toml").unwrap();
-        Scenario::from_document(&document).unwrap()
-    }
-
-    #[test]
-    fn there_is_no_steady_state_to_wait_for_where_a_scenario_changes_in_a_run() {
-        for text in [
-            "flows = [\"reno bytes=1MB\"]",
-            "flows = [\"cbr 1Mbps packets=10p\"]",
-            "flows = [\"reno\", \"cubic start=20s\"]",
-            "flows = [\"reno stop=30s\"]",
-            "flows = [\"reno\"]\n[[changes]]\nat = \"9s\"\nlink = \"left-right\"\nrate = \"1Mbps\"\n",
-        ] {
-            assert!(changes_by_itself(&scenario(text)), "{text}");
-        }
-        for text in [
-            "flows = [\"4*reno\", \"cbr 1Mbps\", \"web\"]",
-            "flows = [\"reno start=1s\"]",
-        ] {
-            assert!(!changes_by_itself(&scenario(text)), "{text}");
-        }
     }
 }

@@ -390,7 +390,7 @@ impl<'a> Wanted<'a> {
             equal: n > 1 && difference.interval.is_none(),
             few: None,
         };
-        // The same difference in every pair has no chance in it, unless it counts events, of which there may be as many by chance.
+        // The same difference in every pair has no chance in it. Counts of events may be equal by chance.
         let certain = estimate.equal && estimate.mean != 0.0 && asked.metric.events().is_none();
         Some(Compared {
             estimate: estimate.at_least(resolution),
