@@ -200,12 +200,25 @@ fn points(table: &Table, laid: &Laid, settings: &[Setting]) -> f64 {
                 half_width: room.half_width,
                 mark: &room.mark,
             }
-            .points(),
+            .points()
+            .max(texts.filter_map(unaligned_width).fold(0.0, f64::max)),
         };
         let header = wrapped(&column.title, HEADER);
         width::column(&header, column.unit.as_deref(), cells)
     });
     widths.sum()
+}
+
+/// The width of a cell that siunitx does not align; `None` of others.
+fn unaligned_width(cell: &LaidCell) -> Option<f64> {
+    let parts = Parts::of(&cell.text)?;
+    let text = match &parts.ends {
+        Some((low, high)) => format!("{} [{low}, {high}]", parts.value),
+        None if parts.power.is_empty() => return None,
+        None => parts.text(),
+    };
+    let mark = cell.mark.as_deref().map_or(0.0, width::words);
+    Some(width::words(&text) + mark)
 }
 
 /// The settings hold to the end of the file, within a group.
@@ -310,7 +323,10 @@ impl Parts {
 
 fn remarks(table: &Table, laid: &Laid) -> String {
     let marked = laid.notes.iter();
-    let marked = marked.map(|(mark, note)| format!("\\textsuperscript{{{mark}}}{}", escaped(note)));
+    let marked = marked.map(|(mark, note)| {
+        let end = if note.ends_with('.') { "" } else { "." };
+        format!("\\textsuperscript{{{mark}}}{}{end}", escaped(note))
+    });
     let plain = laid.interval_note.map(str::to_owned).into_iter();
     let plain = plain.chain(table.footnotes.iter().map(|note| words(note)));
     let remarks: Vec<String> = marked.chain(plain.map(|note| escaped(&note))).collect();

@@ -262,6 +262,9 @@ impl Group {
     }
 }
 
+/// What a reason says where a precision was not met.
+pub const MOST_ALLOWED: &str = "the most allowed";
+
 /// How reasons begin that are about the number of replications.
 pub const OF_REPLICATIONS: &str = "Replications: ";
 

@@ -33,6 +33,7 @@ rules! {
     short_run,
     no_warmup,
     not_steady,
+    precision_missed,
     few_replications,
     same_replications,
     several_links,

@@ -72,7 +72,7 @@ step = "100ms"
 name = "rates"
 title = "Three queues at three rates"
 
-# The queues are compared. Each gets the same traffic in the same replication, so differences are paired.
+# The queues are compared. Each gets the same traffic in the same replication, so that differences are of the queues.
 [[experiment.factor]]
 name = "queue"
 path = "topology.queue"

@@ -15,8 +15,19 @@ use sojourn_units::Time;
 const LEAST: f64 = 0.01;
 /// The probability of even one false report in a study.
 const LEVEL: f64 = 0.05;
-/// Rates of drops are left out: drops are rare and come in bursts.
+/// Drops come in bursts, such as that at the end of a slow start: of them, a change is reported that is as large as this.
+const LEAST_OF_DROPS: f64 = 0.5;
 const DROPS: &str = "drops_pps";
+
+/// The halves of a metric at a point.
+struct Test {
+    point: u64,
+    /// The metric, and of what.
+    text: String,
+    halves: Halves,
+    /// The change that matters.
+    least: f64,
+}
 
 /// Why a point is not steady.
 pub(crate) struct Unsteady<'a> {
@@ -28,10 +39,18 @@ pub(crate) struct Unsteady<'a> {
 /// The points that are not steady, in order, each with the strongest reason. Points whose scenario changes by itself, with flows that
 /// end or links that change, have no steady state to be in and are left out.
 pub(crate) fn unsteady(results: &ResultSet) -> Vec<Unsteady<'_>> {
+    unsteady_among(results, &|_| true)
+}
+
+/// As [`unsteady`], of the points that `holds` is true of.
+pub(crate) fn unsteady_among<'a>(
+    results: &'a ResultSet,
+    holds: &dyn Fn(u64) -> bool,
+) -> Vec<Unsteady<'a>> {
     let mut found: BTreeMap<u64, String> = BTreeMap::new();
     let manifest = &results.manifest;
-    let mut tests: Vec<(u64, String, Halves)> = Vec::new();
-    for point in &manifest.points {
+    let mut tests: Vec<Test> = Vec::new();
+    for point in manifest.points.iter().filter(|own| holds(own.point)) {
         if let Some(text) = unsettled(manifest, point) {
             found.insert(point.point, text);
             continue;
@@ -41,18 +60,17 @@ pub(crate) fn unsteady(results: &ResultSet) -> Vec<Unsteady<'_>> {
         }
         // What cannot be read is reported by what needs it.
         let of_point = halves_of(results, point).unwrap_or_default();
-        let named = of_point.into_iter();
-        tests.extend(named.map(|(text, halves)| (point.point, text, halves)));
+        tests.extend(of_point);
     }
-    let ps: Vec<f64> = tests.iter().map(|(.., halves)| halves.p).collect();
+    let ps: Vec<f64> = tests.iter().map(|test| test.halves.p).collect();
     let mut strongest: BTreeMap<u64, (f64, String)> = BTreeMap::new();
-    for ((point, text, halves), adjusted) in tests.into_iter().zip(holm(&ps)) {
-        let change = halves.change().abs();
-        if adjusted >= LEVEL || change < LEAST {
+    for (test, adjusted) in tests.into_iter().zip(holm(&ps)) {
+        let change = test.halves.change().abs();
+        if adjusted >= LEVEL || change < test.least {
             continue;
         }
-        let said = format!("{text}: {}", Reason::Halves(halves));
-        let known = strongest.entry(point).or_insert((0.0, String::new()));
+        let said = format!("{}: {}", test.text, Reason::Halves(test.halves));
+        let known = strongest.entry(test.point).or_insert((0.0, String::new()));
         if change > known.0 {
             *known = (change, said);
         }
@@ -120,17 +138,14 @@ pub(crate) fn few_cycles(results: &ResultSet, point: &PointInfo) -> Option<Strin
 }
 
 /// The halves of the measured window of a point, by metric.
-fn halves_of(results: &ResultSet, point: &PointInfo) -> Result<Vec<(String, Halves)>> {
+fn halves_of(results: &ResultSet, point: &PointInfo) -> Result<Vec<Test>> {
     let scenario = point.scenario()?;
     if results.is_exact(point) || changes_by_itself(&scenario) {
         return Ok(Vec::new());
     }
-    let mut all: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
+    let mut all: BTreeMap<(&str, String), Vec<Vec<f64>>> = BTreeMap::new();
     for run in results.of_point(point.point) {
         for own in means(&results.batches(point.point, run.replication)?) {
-            if own.metric == DROPS {
-                continue;
-            }
             let skipped = scenario
                 .run
                 .warmup()
@@ -138,14 +153,23 @@ fn halves_of(results: &ResultSet, point: &PointInfo) -> Result<Vec<(String, Halv
                 .div_ceil(own.step.as_ps().max(1));
             let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
             let measured = own.values.get(skipped..).unwrap_or_default().to_vec();
-            let name = format!("{} of {}", title(own.metric), own.of);
+            let name = (own.metric, own.of);
             all.entry(name).or_default().push(measured);
         }
     }
-    let each = all.into_iter();
-    Ok(each
-        .filter_map(|(name, series)| Some((name, halves(&series)?)))
-        .collect())
+    let each = all.into_iter().filter_map(|((metric, of), series)| {
+        Some(Test {
+            point: point.point,
+            text: format!("{} of {of}", title(metric)),
+            halves: halves(&series)?,
+            least: if metric == DROPS {
+                LEAST_OF_DROPS
+            } else {
+                LEAST
+            },
+        })
+    });
+    Ok(each.collect())
 }
 
 fn title(metric: &str) -> &str {
@@ -153,6 +177,7 @@ fn title(metric: &str) -> &str {
         "throughput_bps" => "throughput",
         "sojourn_s" => "sojourn time",
         "goodput_bps" => "goodput",
+        DROPS => "drop rate",
         other => other,
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct RunArgs {
     /// Simulated time at the start of a run that no metric includes, or auto [default: the scenario's run.warmup, or auto].
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<String>,
-    /// Add replications until each interval is at most this share of its mean, such as 2% [default: the scenario's run.precision, or none].
+    /// Add replications until half of each headline interval is at most this share of its mean, such as 2% [default: the scenario's run.precision, or none].
     #[arg(long, value_name = "SHARE")]
     pub(crate) precision: Option<String>,
     /// Keep the results in this directory.

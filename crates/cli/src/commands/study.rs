@@ -40,7 +40,7 @@ pub(crate) struct StudyArgs {
     /// Simulated time at the start of a run that no metric includes, or auto [default: that of the study, or auto].
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<String>,
-    /// Add replications until each interval is at most this share of its mean, such as 2% [default: that of the study, or none].
+    /// Add replications until half of each headline interval is at most this share of its mean, such as 2% [default: that of the study, or none].
     #[arg(long, value_name = "SHARE")]
     pub(crate) precision: Option<String>,
     /// Run only this experiment. Repeat it for more experiments.

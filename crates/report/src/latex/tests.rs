@@ -63,7 +63,7 @@ fn a_table_is_a_tabular_whose_numbers_stand_in_columns_of_siunitx() {
 \end{tabular}
 \par\smallskip
 {\footnotesize\raggedright
-\textsuperscript{a}cut\_short
+\textsuperscript{a}cut\_short.
 Means over 3 replications; $\pm$ is the half width of the 95 \% interval.
 \par}
 \endgroup

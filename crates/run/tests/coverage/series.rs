@@ -113,6 +113,9 @@ fn as_it_was(values: &[f64]) -> Option<Interval> {
     Some(student(values)?.reaching(center - step, center + step))
 }
 
+/// The time of a packet, where values are whole numbers of packets.
+const PACKET: f64 = 0.6;
+
 /// AR(1) of correlation 0.98, standard normal: the mean, and quantiles of its exponential.
 pub(crate) fn ar_1(seed: u64, table: &mut Table) {
     let (correlation, start, length) = (0.98f64, 4.0, 8000);
@@ -146,6 +149,17 @@ pub(crate) fn ar_1(seed: u64, table: &mut Table) {
     ];
     let quantiles = quantiles.map(|(q, normal)| (q, libm::exp(normal)));
     judge_quantiles(&format!("exp of {name}"), &logarithmic, &quantiles, table);
+    // As sojourn times are in a queue of equal packets: in whole packets.
+    let whole = |value: f64| (value / PACKET).ceil() * PACKET;
+    let lattice: Vec<Replication> = logarithmic
+        .iter()
+        .map(|run| Replication {
+            values: run.values.iter().copied().map(whole).collect(),
+        })
+        .collect();
+    let quantiles = quantiles.map(|(q, value)| (q, whole(value)));
+    let name = format!("exp of {name}, in steps of {PACKET}");
+    judge_quantiles(&name, &lattice, &quantiles, table);
 }
 
 fn exponential(run: &Replication) -> Replication {

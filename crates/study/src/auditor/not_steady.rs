@@ -15,7 +15,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     let places = places(&first.point.name(), all.len(), evidence.points.len());
     vec![Finding::warning(format!(
-        "Not steady: {}{places}. Make run.duration longer.",
+        "Not steady: {}{places}. Make run.duration (--duration) longer.",
         first.text
     ))]
 }

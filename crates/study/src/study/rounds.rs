@@ -7,7 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use sojourn_results::design::{Asked, Design, Group, OF_REPLICATIONS, PILOT, Precision, Stage};
+use sojourn_results::design::{
+    Asked, Design, Group, MOST_ALLOWED, OF_REPLICATIONS, PILOT, Precision, Stage,
+};
 use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{Manifest, PointInfo};
 use sojourn_results::outcome::{BatchMeans, BatchOutcome, means};
@@ -18,7 +20,7 @@ use sojourn_scenario::model::{RunParams, Warmup};
 use sojourn_units::Span;
 
 use super::Study;
-use crate::steady::{changes_by_itself, few_cycles};
+use crate::steady::{changes_by_itself, few_cycles, unsteady_among};
 use crate::summary::precision::{Width, widths};
 
 /// The design of a study before its first round; `None` where it says all itself.
@@ -225,12 +227,26 @@ fn enough_cycles(group: &mut Group, results: &ResultSet) {
     let mut own = points.filter(|point| group.points.iter().any(|own| own.point == point.point));
     let few = own.find_map(|point| Some((point.name(), few_cycles(results, point)?)));
     if let Some((place, text)) = few {
-        group.stage = Stage::Pilot;
-        group.doublings += 1;
-        group.warmup = None;
         let text = format!("{text}, at {place}: the runs are made twice as long.");
-        group.reasons.push(text);
+        make_longer(group, text);
     }
+}
+
+/// Begins again with runs that are twice as long.
+fn make_longer(group: &mut Group, reason: String) {
+    group.stage = match group.is_auto() {
+        true => Stage::Pilot,
+        false => Stage::Main,
+    };
+    group.doublings += 1;
+    group.additions = 0;
+    group.warmup = None;
+    group.unsettled = None;
+    // What was said of replications is of runs that are made again.
+    group
+        .reasons
+        .retain(|said| !said.starts_with(OF_REPLICATIONS));
+    group.reasons.push(reason);
 }
 
 /// What MSER-5 says of each metric of a point, averaged over its first runs so that noise does not decide. The rate of drops is
@@ -341,6 +357,15 @@ fn after_main(group: &mut Group, results: &ResultSet) {
         return;
     };
     let points: Vec<u64> = group.points.iter().map(|asked| asked.point).collect();
+    if group.may_double() {
+        let unsteady = unsteady_among(results, &|point| points.contains(&point));
+        if let Some(first) = unsteady.first() {
+            let (text, place) = (&first.text, first.point.name());
+            let text = format!("{text}, at {place}: the runs are made twice as long.");
+            make_longer(group, text);
+            return;
+        }
+    }
     let all = widths(results, &points, precision.of.as_deref());
     let worst = all.iter().max_by(|a, b| a.share().total_cmp(&b.share()));
     let number = |group: &Group| {
@@ -380,14 +405,14 @@ fn after_main(group: &mut Group, results: &ResultSet) {
             group.stage = Stage::Done;
             let told = told(width);
             group.reasons.push(format!(
-                "{OF_REPLICATIONS}with {before}, the most allowed, {told}: {asked}."
+                "{OF_REPLICATIONS}with {before} replications, {MOST_ALLOWED}, {told}: {asked}."
             ));
         }
         Some(width) => {
             group.stage = Stage::Done;
             let told = told(width);
             group.reasons.push(format!(
-                "{OF_REPLICATIONS}with {before}, {told}: enough for {asked}."
+                "{OF_REPLICATIONS}with {before} replications, {told}: enough for {asked}."
             ));
         }
         None => {

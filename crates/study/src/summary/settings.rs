@@ -40,14 +40,14 @@ pub(super) fn paragraphs(results: &ResultSet) -> Vec<String> {
     };
     if random && runs > points {
         text.push_str(
-            " Values are means over replications with 95 % intervals (Student's t); what happens before the end of the \
-             warm-up is not measured.",
+            " Values are means over replications, and percentiles of all of them together, with 95 % intervals; what happens \
+             before the end of the warm-up is not measured.",
         );
     }
     if random && compared {
         text.push_str(
-            " What is compared ran with the same random starts (common random numbers), and differences are taken \
-             replication by replication.",
+            " What is compared ran with the same random starts (common random numbers). Differences are taken replication by \
+             replication where that helps.",
         );
     }
     all.push(text);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use sojourn_report::{Cell, Column, Estimate as Shown, MINUS, Table};
 use sojourn_results::asked::Asked;
+use sojourn_results::design::{MOST_ALLOWED, OF_REPLICATIONS};
 use sojourn_results::manifest::{Comparison, FactorInfo, PointInfo};
 use sojourn_results::metrics::Unit;
 use sojourn_results::specs::{Published, TableSpec, id};
@@ -38,12 +39,31 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
     }
     if let Some(first) = tables.first_mut() {
         first.footnotes.extend(limits::footnote(wanted));
+        first.footnotes.extend(precision(wanted));
         first.footnotes.extend(not_steady(wanted));
     }
     tables.extend(transfers::table(wanted));
     // A study names the receivers that it speaks of.
     tables.extend(receivers::table(wanted).filter(|_| !chosen));
     tables
+}
+
+/// What came of the precision that was asked for: where it was missed, or else where the intervals are the widest.
+fn precision(wanted: &Wanted<'_>) -> Option<String> {
+    let design = wanted.results.manifest.design.as_ref()?;
+    let points = wanted.points();
+    let own = design.groups.iter().filter(|group| {
+        let mut asked = group.points.iter();
+        group.precision.is_some()
+            && asked.any(|asked| points.iter().any(|point| point.point == asked.point))
+    });
+    let last = own.filter_map(|group| group.reasons.last());
+    let reasons: Vec<&str> = last
+        .filter_map(|reason| reason.strip_prefix(OF_REPLICATIONS))
+        .collect();
+    let missed = reasons.iter().find(|reason| reason.contains(MOST_ALLOWED));
+    let said = missed.or(reasons.first())?;
+    Some(format!("Precision: {said}"))
 }
 
 /// That results are not steady, in short: the auditor says why.

@@ -108,6 +108,8 @@ pub struct Ranked {
     pub metric: String,
     /// Levels from the least to the greatest mean, in groups: each level of a group is distinguishable from each of the others.
     pub groups: Vec<Vec<String>>,
+    /// Pairs whose difference is within the share of their mean that the study calls equivalent.
+    pub equivalent: Vec<(String, String)>,
     /// In words: `CoDel < PIE < DropTail; CoDel and PIE not distinguishable`.
     pub text: String,
 }
@@ -209,17 +211,22 @@ impl<'a> Verdicts<'a> {
             each.cloned().collect()
         };
         let mut text = ranking.text(&names);
+        let mut equivalents: Vec<(String, String)> = Vec::new();
         if let Some(within) = self.wanted.results.manifest.equivalent_within {
-            let is_equivalent = |(a, b): &&(usize, usize)| {
+            // A difference may be beyond chance and yet too small to matter.
+            let pairs = (0..means.len()).flat_map(|a| (a + 1..means.len()).map(move |b| (a, b)));
+            let is_equivalent = |(a, b): &(usize, usize)| {
                 let margin = within * (means[*a].abs() + means[*b].abs()) / 2.0;
                 let difference = verdict(*a, *b).and_then(|verdict| verdict.compared.difference);
                 difference.is_some_and(|d| equivalent(&d, margin) == Equivalence::Equivalent)
             };
-            let pairs: Vec<String> = ranking
-                .alike
+            let found = pairs.filter(is_equivalent);
+            equivalents = found
+                .map(|(a, b)| (names[a].to_owned(), names[b].to_owned()))
+                .collect();
+            let pairs: Vec<String> = equivalents
                 .iter()
-                .filter(is_equivalent)
-                .map(|(a, b)| format!("{} and {}", names[*a], names[*b]))
+                .map(|(a, b)| format!("{a} and {b}"))
                 .collect();
             if !pairs.is_empty() {
                 text.push_str(&format!(
@@ -234,6 +241,7 @@ impl<'a> Verdicts<'a> {
             levels: comparison.levels.clone().into_iter().collect(),
             metric: asked.text(),
             groups: ranking.groups.iter().map(named).collect(),
+            equivalent: equivalents,
             text,
         })
     }

@@ -80,6 +80,20 @@ fn unequal_limits_that_no_queue_came_near_are_not_told() {
 }
 
 #[test]
+fn the_losses_of_a_slow_start_within_the_measured_time_are_told() {
+    let text = "flows = [\"2*cubic\"]\n[run]\nduration = \"60s\"\nwarmup = \"100ms\"\nreplications = 5\n\
+         [topology]\nrate = \"20Mbps\"\nrtt = \"40ms\"\nbuffer = \"200p\"\nqueue = \"droptail\"\n";
+    let told = |text: &str| {
+        let all = notes(text);
+        let mut own = all.iter().filter(|(rule, _)| rule == "not-steady");
+        own.any(|(_, text)| text.contains("drop rate of left-right"))
+    };
+    assert!(told(text), "{:?}", notes(text));
+    let after = text.replace("\"100ms\"", "\"10s\"");
+    assert!(!told(&after), "{:?}", notes(&after));
+}
+
+#[test]
 fn a_queue_that_may_mark_is_told_only_where_somebody_asked_for_marks() {
     let text = |queue: &str| notes(&SOUND.replace("\"codel\"]", &format!("\"{queue}\"]")));
     assert_eq!(rules(&text("fq_codel limit=20p")), Vec::<&str>::new());

@@ -11,6 +11,7 @@ use sojourn_run::run;
 use sojourn_scenario::{LabErrorKind, Resolved};
 use sojourn_study::rerun::rerun;
 use sojourn_study::study::{Executed, Options, Shard, Study, execute};
+use sojourn_study::summary::comparison;
 use sojourn_units::Span;
 
 use crate::study_execute::content;
@@ -201,6 +202,15 @@ fn replications_are_added_until_intervals_are_narrow_or_there_are_enough() {
     assert_eq!(group.stage, Stage::Done);
     let reason = group.reasons.last().expect("a reason");
     assert!(reason.contains("the most allowed"), "{reason}");
+    // The table and the auditor say so.
+    let results = ResultSet::load(temp.path()).expect("results");
+    let rules = results.manifest.notes.iter().map(|note| note.rule.as_str());
+    assert!(rules.clone().any(|rule| rule == "precision-missed"));
+    let text = comparison(&results).text(None);
+    assert!(
+        text.contains("Precision: with 12 replications, the most allowed"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use sojourn_report::{Cell, Table};
 use sojourn_results::ResultSet;
 use sojourn_run::run;
 use sojourn_study::study::{Options, execute};
-use sojourn_study::summary::{Comparison, comparison, diff};
+use sojourn_study::summary::{Comparison, Ranked, comparison, diff};
 
 use crate::support;
 
@@ -127,6 +127,15 @@ fn pairs_are_called_equivalent_where_a_study_asks_and_the_data_show_it() {
         named.contains("level 1 and level 2") || named.contains("level 2 and level 1"),
         "{named}"
     );
+    // A difference beyond chance may be too small to matter.
+    let queues = ["codel", "codel target=15ms"];
+    let wide = comparison(&results(&queues, "", "equivalent_within = \"95%\"\n"));
+    let of_p95 = |ranked: &&Ranked| ranked.metric.starts_with("sojourn_s_p95");
+    let ranked = wide.rankings.iter().find(of_p95);
+    let ranked = ranked.expect("a ranking of sojourn times");
+    assert_eq!(ranked.groups.len(), 2, "{}", ranked.text);
+    let pair = ("level 1".to_owned(), "level 2".to_owned());
+    assert_eq!(ranked.equivalent, [pair], "{}", ranked.text);
     let unasked = comparison(&results(
         &["codel", "codel target=5.001ms", "droptail"],
         "",
