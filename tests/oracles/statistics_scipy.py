@@ -38,15 +38,15 @@ def distributions() -> Iterator[tuple[str, str, Values]]:
 
 
 def interval(values: Values, low: float, high: float) -> Values:
-    """The delta method's interval on the scale of the ends."""
+    """The delta method's interval on the scale of the ends; of two values, Student's within them."""
     import numpy
     from scipy import special, stats
 
     data = numpy.array(values)
     mean, error = data.mean(), stats.sem(data)
     reach = stats.t.ppf(0.975, len(data) - 1) * error
-    if math.isinf(low):
-        return [mean - reach, mean + reach]
+    if math.isinf(low) or len(values) == 2:
+        return [max(mean - reach, low), min(mean + reach, high)]
     if math.isinf(high):
         scaled = reach / (mean - low)
         return [low + (mean - low) * math.exp(sign * scaled) for sign in (-1, 1)]

@@ -10,6 +10,7 @@ use crate::metrics::{
     Level, Metric, Need, POOLED, Subject, Unit, find, is_series, metrics, nearest_of, of_level,
 };
 use crate::outcome::RunOutcome;
+use crate::stats::Few;
 use crate::stats::quantile::Quantile;
 
 /// A metric and what it is of: `goodput_bps_sum of reno`; or how often it is that of another: `goodput_bps_sum of reno over cubic`.
@@ -265,6 +266,12 @@ impl Asked {
             .collect();
         let quantile = self.metric.quantile(&each)?;
         self.over.is_none().then_some(quantile)
+    }
+
+    /// The remark on a percentile of transfers of several runs together, if there are too few of them.
+    pub fn few_transfers(&self, runs: &[&RunOutcome]) -> Option<Few> {
+        let (share, count) = self.metric.transfers(&subject(&self.of, runs))?;
+        Few::beyond(share, count)
     }
 
     /// As [`Asked::value_pooled`], but of a percentile with its place within the step of the histogram, so that it moves with every

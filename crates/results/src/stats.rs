@@ -52,6 +52,12 @@ pub enum Few {
 }
 
 impl Few {
+    /// The remark on the quantile at a share of `count` values, if fewer than 10 are beyond it.
+    pub fn beyond(share: f64, count: usize) -> Option<Few> {
+        let count = to_f64(u64::try_from(count).unwrap_or(u64::MAX));
+        (share.min(1.0 - share) * count < quantile::FEW).then_some(Few::Beyond)
+    }
+
     /// The remark on such a value.
     pub fn text(self) -> &'static str {
         match self {

@@ -289,6 +289,9 @@ impl<'a> Reader<'a> {
 
     fn run(&self) -> Result<RunParams> {
         let run: RunParams = self.params_of("run")?;
+        if let Some(table) = self.root.table("run")? {
+            at_least_asked(&table, &run)?;
+        }
         let table = self.root.table("run")?.filter(|table| table.has("warmup"));
         let Some(table) = table.filter(|_| run.warmup() >= run.duration) else {
             return Ok(run);
@@ -373,4 +376,24 @@ pub fn tables() -> Vec<(&'static str, &'static str, &'static [ParamInfo])> {
         ("[series]", SeriesParams::DOC, SeriesParams::TABLE),
         ("[limits]", LimitParams::DOC, LimitParams::TABLE),
     ]
+}
+
+/// Fails where what precision may lead to is less than what is asked for.
+fn at_least_asked(table: &TableRef<'_>, run: &RunParams) -> Result<()> {
+    let short = run.max_duration.filter(|most| *most < run.duration);
+    let few = run.max_replications.filter(|most| *most < run.replications);
+    let short = short.map(|most| ("duration", most.to_string(), run.duration.to_string()));
+    let few = few.map(|most| {
+        (
+            "replications",
+            most.to_string(),
+            run.replications.to_string(),
+        )
+    });
+    let Some((key, most, asked)) = short.or(few) else {
+        return Ok(());
+    };
+    let problem = format!("{most} is less than run.{key}, {asked}");
+    let error = table.error_on(&format!("max_{key}"), LabErrorKind::Contradiction, problem);
+    Err(error.remedy(format!("give at least {asked}, or lower run.{key}")))
 }

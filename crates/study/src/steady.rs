@@ -11,7 +11,7 @@ use sojourn_scenario::error::Result;
 use sojourn_scenario::model::Scenario;
 use sojourn_units::Time;
 
-/// The change from half to half, over the mean of both, that is reported.
+/// The change from half to half, over the first, that is reported.
 const LEAST: f64 = 0.01;
 /// The probability of even one false report in a study.
 const LEVEL: f64 = 0.05;
@@ -100,7 +100,7 @@ fn unsettled(manifest: &Manifest, point: &PointInfo) -> Option<String> {
 pub(crate) fn changes_by_itself(scenario: &Scenario) -> bool {
     let warmup = scenario.run.warmup();
     let ends = |(key, value): &(String, String)| {
-        ["bytes", "packets", "stop"].contains(&key.as_str()) && value != "none"
+        ["bytes", "packets"].contains(&key.as_str()) && value != "none"
     };
     let flows = scenario.flows.iter().any(|flow| {
         let place = &flow.place;
@@ -108,7 +108,8 @@ pub(crate) fn changes_by_itself(scenario: &Scenario) -> bool {
         let late = place
             .start
             .is_some_and(|start| start.saturating_add(last) > warmup);
-        late || place.stop.is_some() || flow.args.iter().any(ends)
+        let stops = place.stop.is_some_and(|stop| stop < scenario.run.duration);
+        late || stops || flow.args.iter().any(ends)
     });
     flows || !scenario.changes.is_empty() || !scenario.members.is_empty()
 }

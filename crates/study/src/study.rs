@@ -198,6 +198,9 @@ impl Study {
         )?;
         study.answer = study.answer_in(&root)?;
         study.read_published(document, about.published.as_deref(), read)?;
+        if let Some(table) = root.table("run")? {
+            study.check_precision(&table)?;
+        }
         Ok(study)
     }
 

@@ -207,7 +207,7 @@ impl Endpoint {
         }
     }
 
-    /// How often a sender reduced its window since the end of the warm-up: fast recoveries, answers to an ECN echo, timeouts. `None` of what has no window, and of
+    /// How often a sender reduced its window since the end of the warm-up: fast recoveries, answers to an ECN echo and timeouts, less those taken back. `None` of what has no window, and of
     /// what sets it by a model of the path: there, a loss does not begin a cycle.
     pub fn reductions(&self) -> Option<u64> {
         let has = match self {
@@ -215,7 +215,8 @@ impl Endpoint {
             other => !other.control()?.traits().model,
         };
         let sent = self.sender_report().filter(|_| has)?;
-        Some(sent.fast_recoveries + sent.ecn_reductions + sent.timeouts)
+        let all = sent.fast_recoveries + sent.ecn_reductions + sent.timeouts;
+        Some(all.saturating_sub(sent.undone))
     }
 
     /// Whether it may space its packets by a rate of its own: it has a congestion control that may tell one, or is one itself.

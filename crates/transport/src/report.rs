@@ -30,6 +30,8 @@ pub struct SenderReport {
     pub fast_recoveries: u64,
     /// Window reductions for an ECN echo.
     pub ecn_reductions: u64,
+    /// Reductions that were taken back since nothing was lost (RFC 3522, RFC 3708, RFC 5682, RFC 9002).
+    pub undone: u64,
 }
 
 impl SenderReport {
@@ -65,6 +67,7 @@ impl SenderReport {
             rtt_max: of(self.rtt_max, other.rtt_max, Span::max),
             fast_recoveries: self.fast_recoveries + other.fast_recoveries,
             ecn_reductions: self.ecn_reductions + other.ecn_reductions,
+            undone: self.undone + other.undone,
         }
     }
 

@@ -187,6 +187,20 @@ impl Metric {
         )
     }
 
+    /// Of a percentile of transfers: its share, and of how many it is.
+    pub(crate) fn transfers(&self, subject: &Subject<'_>) -> Option<(f64, usize)> {
+        match (subject, &self.read) {
+            (Subject::Flows(flows, ..), Read::Transfers(measure, Statistic::Quantile(share))) => {
+                let all = flows.iter().flat_map(|flow| &flow.transfers);
+                let count = all
+                    .filter(|transfer| measure.of(transfer).is_some())
+                    .count();
+                Some((*share, count))
+            }
+            _ => None,
+        }
+    }
+
     /// The percentile over several subjects together, one per replication, with what it rests on; `None` where it is not of a
     /// histogram.
     pub(crate) fn quantile(&self, each: &[Subject<'_>]) -> Option<Quantile> {

@@ -43,11 +43,13 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// The same where nothing is left to chance.
+    /// The same where every pair has one and the same difference other than zero: it has no standard error, and p is that of the sign
+    /// test (W. J. Conover, Practical Nonparametric Statistics, 3rd edition, section 3.4). Few pairs may be alike by chance.
     #[must_use]
-    pub fn certain(self) -> Difference {
+    pub fn of_signs(self) -> Difference {
+        let pairs = i32::try_from(self.counts.0.min(self.counts.1)).unwrap_or(i32::MAX);
         Difference {
-            p: Some(0.0),
+            p: Some(2.0 * 0.5f64.powi(pairs)),
             ..self
         }
     }
@@ -72,18 +74,21 @@ pub fn difference(a: &[Option<f64>], b: &[Option<f64>]) -> Option<Difference> {
     let helps = correlation.is_some_and(|r| r < NEGATIVE || is_positive(r, size(&left)));
     let difference = match helps {
         true => paired(&pairs),
-        false => {
-            let (a, b) = (
-                a.iter().filter_map(finite).collect::<Vec<f64>>(),
-                b.iter().filter_map(finite).collect::<Vec<f64>>(),
-            );
-            welch(&a, &b)
-        }
+        false => difference_apart(a, b),
     };
     difference.map(|difference| Difference {
         correlation,
         ..difference
     })
+}
+
+/// As [`difference`], of values that have nothing to do with each other, such as those of other seeds: always Welch's.
+pub fn difference_apart(a: &[Option<f64>], b: &[Option<f64>]) -> Option<Difference> {
+    let finite = |values: &[Option<f64>]| -> Vec<f64> {
+        let values = values.iter().copied().flatten();
+        values.filter(|value| value.is_finite()).collect()
+    };
+    welch(&finite(a), &finite(b))
 }
 
 /// Pearson's correlation; `None` of fewer than three pairs, or where one side does not vary.
@@ -449,6 +454,25 @@ mod tests {
         let found = ranking(&[1.0, 2.0, 3.0, 5.0, 4.0, f64::NAN], |a, b| !alike(a, b));
         assert_eq!(found.groups, [vec![0, 1, 2], vec![4, 3]]);
         assert_eq!(found.alike, [(0, 2), (4, 3)]);
+    }
+
+    #[test]
+    fn pairs_that_are_all_alike_have_the_p_of_the_sign_test() {
+        // R 4, binom.test(5, 5): p = 0.0625.
+        let found = difference(&some(&[3.0; 5]), &some(&[1.0; 5])).unwrap();
+        assert_eq!((found.interval, found.p), (None, None));
+        assert_eq!(found.of_signs().p, Some(0.0625));
+    }
+
+    #[test]
+    fn values_of_other_seeds_are_never_paired() {
+        let (a, b) = (some(&[1.0, 2.0, 3.0, 4.0]), some(&[1.1, 2.1, 3.1, 4.1]));
+        assert!(difference(&a, &b).unwrap().paired);
+        let apart = difference_apart(&a, &b).unwrap();
+        assert!(!apart.paired && apart.correlation.is_none());
+        assert!(apart.interval.unwrap().contains(0.0));
+        let longer = difference_apart(&a, &some(&[1.1, 2.1, 3.1, 4.1, 90.0])).unwrap();
+        assert_eq!(longer.counts, (4, 5));
     }
 
     proptest! {

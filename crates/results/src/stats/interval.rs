@@ -126,12 +126,17 @@ pub fn bounded(values: &[f64], bounds: (f64, f64)) -> Option<Interval> {
 /// values, or of values that are all equal.
 ///
 /// Values beyond a finite end, which only rounding brings about, make a mean that counts as inside: a mean at or beyond the end
-/// has Student's interval, cut off there.
+/// has Student's interval, cut off there, and so has a mean of two.
 pub fn of(values: &[f64], bounds: (f64, f64)) -> Option<Interval> {
     let error = error(values)?;
     let reach = t_quantile(UPPER, size(values) - 1.0) * error;
     let center = mean(values)?;
-    let interval = Scale::of(bounds).around(center, reach);
+    // From two values, t is so large that the interval would cover everything on a logarithm.
+    let scale = match values.len() {
+        2 => Scale::Plain,
+        _ => Scale::of(bounds),
+    };
+    let interval = scale.around(center, reach);
     let interval = interval.or_else(|| Scale::Plain.around(center, reach))?;
     Some(Interval {
         low: interval.low.max(bounds.0),

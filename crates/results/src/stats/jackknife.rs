@@ -42,7 +42,13 @@ pub fn interval(left_out: &LeftOut, center: f64) -> Option<Interval> {
     if without.len() < 2 {
         return None;
     }
-    let positive = center > 0.0 && *all > 0.0 && without.iter().all(|value| *value > 0.0);
+    // From two groups, t is so large that the interval would cover everything on a logarithm.
+    let positive =
+        without.len() > 2 && center > 0.0 && *all > 0.0 && without.iter().all(|value| *value > 0.0);
+    let least = match center >= 0.0 && without.iter().all(|value| *value >= 0.0) {
+        true => 0.0,
+        false => f64::NEG_INFINITY,
+    };
     let values: Vec<f64> = match positive {
         true => without.iter().map(|value| libm::log(*value)).collect(),
         false => without.clone(),
@@ -57,7 +63,7 @@ pub fn interval(left_out: &LeftOut, center: f64) -> Option<Interval> {
             high: center * libm::exp(reach),
         },
         false => Interval {
-            low: center - reach,
+            low: (center - reach).max(least),
             high: center + reach,
         },
     })
@@ -116,6 +122,10 @@ mod tests {
     #[test]
     fn equal_groups_have_no_interval() {
         assert_eq!(interval(&of_mean(&[2.0, 2.0, 2.0]), 2.0), None);
-        assert_eq!(interval(&of_mean(&[2.0]), 2.0), None);
+        let one = LeftOut {
+            all: 2.0,
+            without: Vec::new(),
+        };
+        assert_eq!(interval(&one, 2.0), None);
     }
 }

@@ -47,6 +47,8 @@ pub struct Quantile {
     pub effective: Option<f64>,
     /// What `effective` is at least, with 90 % confidence: a few replications may agree by chance.
     pub at_least: Option<f64>,
+    /// Whether values around it lie on a lattice, farther apart than the steps of the histogram.
+    pub lattice: bool,
     /// Replications with values.
     pub n: u64,
 }
@@ -75,10 +77,12 @@ pub fn pooled(histograms: &[&Histogram], q: f64, least: u64, greatest: u64) -> O
     let beyond = q.min(1.0 - q) * to_f64(all.total);
     let shares: Vec<f64> = each.iter().map(|steps| steps.share_above(place)).collect();
     let deflation = deflation(&shares, &each);
+    let lattice = all.is_lattice_at(place);
     Some(Quantile {
         value,
+        lattice,
         interval: jackknife(&all, &each, q, place.value)
-            .map(|interval| match all.is_lattice_at(place) {
+            .map(|interval| match lattice {
                 true => by_shares(&all, &shares, q).map_or(interval, |shares| {
                     interval.reaching(shares.low, shares.high)
                 }),
@@ -198,7 +202,7 @@ fn jackknife(all: &Steps, each: &[Steps], q: f64, center: f64) -> Option<Interva
         .map(|one| all.without(one).place(q).map(|place| place.value))
         .collect();
     let left = left?;
-    let is_positive = center > 0.0 && left.iter().all(|value| *value > 0.0);
+    let is_positive = each.len() > 2 && center > 0.0 && left.iter().all(|value| *value > 0.0);
     let scale = |value: f64| match is_positive {
         true => libm::log(value),
         false => value,

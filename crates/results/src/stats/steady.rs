@@ -14,7 +14,7 @@ use super::moments::{mean, size, to_f64, variance};
 /// The significance level of the difference of halves.
 pub const LEVEL: f64 = 0.01;
 
-/// The change from half to half, over the mean of both, below which it does not matter, significant or not: it is in the fourth
+/// The change from half to half, over the first, below which it does not matter, significant or not: it is in the fourth
 /// digit of a table.
 pub const NEGLIGIBLE: f64 = 1e-3;
 
@@ -33,12 +33,11 @@ pub struct Halves {
 }
 
 impl Halves {
-    /// The second less the first, over the mean of both. Infinite around a mean of zero.
+    /// The second less the first, over the first. Infinite after zero.
     pub fn change(&self) -> f64 {
-        let center = f64::midpoint(self.first, self.second).abs();
         match self.second == self.first {
             true => 0.0,
-            false => (self.second - self.first) / center,
+            false => (self.second - self.first) / self.first.abs(),
         }
     }
 
@@ -176,12 +175,12 @@ mod tests {
         let reason = Reason::of_halves(&noise(3, 5, 400, 2.0)).expect("a rise of a fifth");
         assert_eq!(
             reason.to_string(),
-            "the second half of the window is 18 % above the first"
+            "the second half of the window is 19 % above the first"
         );
         let fall = Reason::of_halves(&noise(3, 5, 400, -0.5)).expect("a fall");
         assert_eq!(
             fall.to_string(),
-            "the second half of the window is 5.7 % below the first"
+            "the second half of the window is 5.5 % below the first"
         );
     }
 

@@ -14,6 +14,7 @@ use super::keys::{FigureParams, TableParams};
 use super::lists::text_list;
 use crate::factors::{free_factors, known_factor, unknown, untold_factors};
 use crate::figure;
+use crate::summary::precision::DIFFERENCE;
 
 impl Study {
     /// The experiment that a table or figure is of: the one it names, or the first.
@@ -102,6 +103,31 @@ impl Study {
             published: params.published,
             exact: params.exact,
         })
+    }
+
+    /// Fails unless each metric that precision is of can be had in some experiment.
+    pub(super) fn check_precision(&self, run: &TableRef<'_>) -> Result<()> {
+        let Some(value) = run.get("precision_of") else {
+            return Ok(());
+        };
+        for text in value.scalar()?.split(',').map(str::trim) {
+            let text = text.strip_prefix(DIFFERENCE).unwrap_or(text).trim();
+            let mut wrong = None;
+            for experiment in &self.experiments {
+                match Asked::parse(text, None, self.names(&experiment.name)) {
+                    Ok(_) => {
+                        wrong = None;
+                        break;
+                    }
+                    Err(error) => wrong = wrong.or(Some(error)),
+                }
+            }
+            if let Some(error) = wrong {
+                let own = run.error_on("precision_of", error.kind(), "");
+                return Err(own.with_text_of(&error));
+            }
+        }
+        Ok(())
     }
 
     /// What a table `[[figure]]` asks for.

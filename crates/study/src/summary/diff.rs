@@ -30,6 +30,8 @@ pub struct Difference {
 struct Pair<'a> {
     a: &'a PointInfo,
     b: &'a PointInfo,
+    /// Both ran with the same seed as often.
+    same_streams: bool,
 }
 
 /// A metric at a pair of points.
@@ -137,7 +139,15 @@ fn pairs<'a>(
     let mut missing = 0;
     for point in ours.points() {
         match others.iter().find(|other| other.levels == point.levels) {
-            Some(other) => pairs.push(Pair { a: point, b: other }),
+            Some(other) => {
+                let seed = |point: &PointInfo| point.scenario().ok().map(|own| own.run.seed);
+                let as_often = point.replications == other.replications;
+                pairs.push(Pair {
+                    a: point,
+                    b: other,
+                    same_streams: as_often && seed(point) == seed(other),
+                });
+            }
             None => missing += 1,
         }
     }
@@ -159,8 +169,10 @@ fn rows<'a>(ours: &Wanted<'a>, theirs: &Wanted<'a>, pairs: &[Pair<'a>]) -> Vec<R
     for pair in pairs {
         for asked in ours.asked().into_iter().filter(|asked| !asked.pooled) {
             let same = theirs.parse(&asked.text(), None);
-            let compared =
-                same.and_then(|same| theirs.difference_from(pair.b, &same, (ours, pair.a, &asked)));
+            let compared = same.and_then(|same| {
+                let from = (ours, pair.a, &asked);
+                theirs.difference_from(pair.b, &same, from, pair.same_streams)
+            });
             if let Some(compared) = compared {
                 rows.push(Row {
                     a: pair.a,

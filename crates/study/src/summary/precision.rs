@@ -18,7 +18,7 @@ const HEADLINES: [&str; 7] = [
 ];
 
 /// How a metric is written that compared points differ by.
-const DIFFERENCE: &str = "difference of ";
+pub(crate) const DIFFERENCE: &str = "difference of ";
 
 /// An interval.
 pub(crate) struct Width {

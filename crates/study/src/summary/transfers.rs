@@ -9,7 +9,8 @@ use sojourn_results::metrics::{Level, Measure, Statistic, Subject, Unit, find, o
 use sojourn_results::outcome::{RunOutcome, TransferOutcome};
 use sojourn_results::size_statistics::SIZE_STATISTICS;
 use sojourn_results::specs::id;
-use sojourn_results::stats::{Estimate, to_f64};
+use sojourn_results::stats::jackknife::{self, LeftOut};
+use sojourn_results::stats::{Estimate, Few, to_f64};
 use sojourn_units::Span;
 
 use super::columns::{factor_column, meaning, number_column, text_column};
@@ -50,8 +51,54 @@ impl Bin<'_> {
             let values = run.iter().filter_map(|transfer| measure.of(transfer));
             statistic.of(values.collect())
         };
+        if let Statistic::Quantile(share) = statistic {
+            return self.percentile((measure, share), wanted, point);
+        }
         let values: Vec<f64> = self.runs.iter().filter_map(of_run).collect();
         wanted.of_values(point, &values)
+    }
+
+    /// The percentile of the transfers of all replications together.
+    fn percentile(
+        &self,
+        (measure, share): (Measure, f64),
+        wanted: &Wanted<'_>,
+        point: &PointInfo,
+    ) -> Option<Estimate> {
+        let of_run = |run: &Vec<&TransferOutcome>| -> Vec<f64> {
+            run.iter()
+                .filter_map(|transfer| measure.of(transfer))
+                .collect()
+        };
+        let runs: Vec<Vec<f64>> = self.runs.iter().map(of_run).collect();
+        let runs: Vec<&Vec<f64>> = runs.iter().filter(|run| !run.is_empty()).collect();
+        let of = |runs: &mut dyn Iterator<Item = &&Vec<f64>>| {
+            Statistic::Quantile(share).of(runs.flat_map(|run| run.iter().copied()).collect())
+        };
+        let all = of(&mut runs.iter())?;
+        let n = u64::try_from(runs.len()).unwrap_or(u64::MAX);
+        let whole = Estimate::exact(all, n);
+        if wanted.is_exact(point) {
+            return Some(whole);
+        }
+        let without = jackknife::groups(runs.len())
+            .filter(|_| n > 1)
+            .map(|group| {
+                let mut rest = runs.iter().enumerate();
+                let rest = rest.by_ref().filter(|(index, _)| !group.contains(index));
+                of(&mut rest.map(|(_, run)| run))
+            });
+        let without: Option<Vec<f64>> = without.collect();
+        let interval =
+            without.and_then(|without| jackknife::interval(&LeftOut { all, without }, all));
+        let count: usize = runs.iter().map(|run| run.len()).sum();
+        Some(Estimate {
+            interval,
+            deterministic: false,
+            equal: n > 1 && interval.is_none(),
+            few: Few::beyond(share, count).filter(|_| interval.is_some()),
+            ..whole
+        })
     }
 
     /// How many arrived, and how many did not.

@@ -194,7 +194,8 @@ impl<'a> Verdicts<'a> {
             Some((point, mean))
         });
         let (points, means): (Vec<&PointInfo>, Vec<f64>) = with.unzip();
-        if points.len() < 2 {
+        let known = |point: &&PointInfo| point.replications > 1 || self.wanted.is_exact(point);
+        if points.len() < 2 || !points.iter().all(known) {
             return None;
         }
         let verdict = |a: usize, b: usize| {
@@ -217,8 +218,13 @@ impl<'a> Verdicts<'a> {
             let pairs = (0..means.len()).flat_map(|a| (a + 1..means.len()).map(move |b| (a, b)));
             let is_equivalent = |(a, b): &(usize, usize)| {
                 let margin = within * (means[*a].abs() + means[*b].abs()) / 2.0;
-                let difference = verdict(*a, *b).and_then(|verdict| verdict.compared.difference);
-                difference.is_some_and(|d| equivalent(&d, margin) == Equivalence::Equivalent)
+                let compared = verdict(*a, *b).map(|verdict| verdict.compared);
+                compared.is_some_and(|compared| match compared.difference {
+                    Some(difference) if !compared.estimate.equal => {
+                        equivalent(&difference, margin) == Equivalence::Equivalent
+                    }
+                    _ => compared.estimate.mean.abs() <= margin,
+                })
             };
             let found = pairs.filter(is_equivalent);
             equivalents = found

@@ -9,7 +9,7 @@ use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{ExperimentInfo, PointInfo};
 use sojourn_results::metrics::Unit;
 use sojourn_results::outcome::RunOutcome;
-use sojourn_results::stats::compare::{Difference, difference};
+use sojourn_results::stats::compare::{Difference, difference, difference_apart};
 use sojourn_results::stats::interval::{self, Interval};
 use sojourn_results::stats::jackknife::{self, LeftOut};
 use sojourn_results::stats::{Estimate, Few, mean};
@@ -288,12 +288,15 @@ impl<'a> Wanted<'a> {
                     .and_then(|runs| jackknife::interval(&leave_one_out(asked, runs)?, whole.mean))
             }
         };
-        let few = quantile.is_some_and(|quantile| quantile.few() && interval.is_some());
+        let few = match quantile {
+            Some(quantile) => quantile.few().then_some(Few::Beyond),
+            None => asked.few_transfers(&runs),
+        };
         let estimate = Estimate {
             interval,
             deterministic: false,
             equal: equal && interval.is_none(),
-            few: few.then_some(Few::Beyond),
+            few: few.filter(|_| interval.is_some()),
             ..whole
         };
         Some(estimate.at_least(asked.metric.resolution() * estimate.mean.abs()))
@@ -312,7 +315,7 @@ impl<'a> Wanted<'a> {
 
     /// The mean of the values that the replications of a point have, with its interval; without one where nothing is random.
     pub(crate) fn of_values(&self, point: &PointInfo, values: &[f64]) -> Option<Estimate> {
-        let estimate = Estimate::of(values)?;
+        let estimate = Estimate::within(values, (0.0, f64::INFINITY))?;
         Some(match self.is_exact(point) {
             true => Estimate::exact(estimate.mean, estimate.n),
             false => estimate,
@@ -352,15 +355,17 @@ impl<'a> Wanted<'a> {
         b: &PointInfo,
         asked: &Asked,
     ) -> Option<Compared> {
-        self.difference_from(a, asked, (self, b, asked))
+        self.difference_from(a, asked, (self, b, asked), true)
     }
 
-    /// As [`Wanted::difference`], from a point of other results.
+    /// As [`Wanted::difference`], from a point of other results. Replications of the same number are `pairs` where they have the same random
+    /// streams.
     pub(crate) fn difference_from(
         &self,
         a: &PointInfo,
         asked: &Asked,
         (other, b, asked_there): (&Wanted<'_>, &PointInfo, &Asked),
+        pairs: bool,
     ) -> Option<Compared> {
         let (first, second) = (self.estimate(a, asked)?, other.estimate(b, asked_there)?);
         if self.is_exact(a) && other.is_exact(b) {
@@ -371,34 +376,63 @@ impl<'a> Wanted<'a> {
             });
         }
         let (shown_a, shown_b) = (first.mean, second.mean);
-        let difference = difference(&self.sample(a, asked), &other.sample(b, asked_there))?;
+        let (of_a, of_b) = (self.sample(a, asked), other.sample(b, asked_there));
+        let difference = match pairs {
+            true => difference(&of_a, &of_b),
+            false => difference_apart(&of_a, &of_b),
+        }?;
         let resolution = asked.metric.resolution() * (shown_a.abs() + shown_b.abs());
         // Of percentiles, the mean of the parts is within their steps: the interval is moved to what is shown.
         let by = match asked.is_percentile() {
             true => shown_a - shown_b - difference.mean,
             false => 0.0,
         };
+        let wide = self
+            .lattice_reach(a, asked)
+            .zip(other.lattice_reach(b, asked_there));
         let n = difference.counts.0.min(difference.counts.1);
         let estimate = Estimate {
             mean: difference.mean + by,
-            interval: difference.interval.map(|interval| Interval {
-                low: interval.low + by,
-                high: interval.high + by,
-            }),
+            interval: difference
+                .interval
+                .map(|interval| Interval {
+                    low: interval.low + by,
+                    high: interval.high + by,
+                })
+                .map(|interval| match wide {
+                    // What the ends of both intervals leave open (G. Y. Zou and A. Donner, "Construction of Confidence Limits about Effect
+                    // Measures", Statistics in Medicine 27(10), 2008).
+                    Some((of_a, of_b)) => interval.reaching(
+                        shown_a - shown_b - of_a.0.hypot(of_b.1),
+                        shown_a - shown_b + of_a.1.hypot(of_b.0),
+                    ),
+                    None => interval,
+                }),
             n,
             deterministic: false,
             equal: n > 1 && difference.interval.is_none(),
             few: None,
         };
-        // The same difference in every pair has no chance in it. Counts of events may be equal by chance.
-        let certain = estimate.equal && estimate.mean != 0.0 && asked.metric.events().is_none();
+        let alike = estimate.equal && estimate.mean != 0.0;
         Some(Compared {
             estimate: estimate.at_least(resolution),
-            difference: Some(match certain {
-                true => difference.certain(),
+            difference: Some(match alike {
+                true => difference.of_signs(),
                 false => difference,
             }),
         })
+    }
+
+    /// How far the interval of a percentile reaches down and up, where its values lie on a lattice, on which what one replication has in
+    /// all says too little. `None` of other metrics, and zero where they do not.
+    fn lattice_reach(&self, point: &PointInfo, asked: &Asked) -> Option<(f64, f64)> {
+        let runs: Vec<&RunOutcome> = self.results.of_point(point.point).collect();
+        let quantile = asked.quantile(&runs)?;
+        let estimate = self.estimate(point, asked)?;
+        let interval = estimate.interval.filter(|_| quantile.lattice);
+        Some(interval.map_or((0.0, 0.0), |own| {
+            (estimate.mean - own.low, own.high - estimate.mean)
+        }))
     }
 
     /// A cell with an estimate, in the unit that is shown.

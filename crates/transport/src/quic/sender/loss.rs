@@ -39,6 +39,7 @@ impl<S: Source> QuicSender<S> {
             self.recovery = None;
             self.recovering = false;
             self.cc.on_undo(&Undo { now, ..undo });
+            self.report.undone += 1;
             self.cc.on_phase(self.phase(), now);
         }
     }

@@ -52,6 +52,7 @@ impl<S: Source> SackSender<S> {
         } = self.undo
         {
             self.cc.on_undo(&Undo { now, ..undo });
+            self.cold.report.undone += 1;
         }
         self.undo = UndoState::Off;
         self.reducing = false;
