@@ -16,7 +16,7 @@ const LEAST: f64 = 0.01;
 /// The probability of even one false report in a study.
 const LEVEL: f64 = 0.05;
 /// Drops come in bursts, such as that at the end of a slow start: of them, a change is reported that is as large as this.
-const LEAST_OF_DROPS: f64 = 0.5;
+const LEAST_OF_DROPS: f64 = 0.2;
 const DROPS: &str = "drops_pps";
 
 /// The halves of a metric at a point.

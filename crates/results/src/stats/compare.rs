@@ -47,9 +47,9 @@ impl Difference {
     /// test (W. J. Conover, Practical Nonparametric Statistics, 3rd edition, section 3.4). Few pairs may be alike by chance.
     #[must_use]
     pub fn of_signs(self) -> Difference {
-        let pairs = i32::try_from(self.counts.0.min(self.counts.1)).unwrap_or(i32::MAX);
+        let pairs = to_f64(self.counts.0.min(self.counts.1));
         Difference {
-            p: Some(2.0 * 0.5f64.powi(pairs)),
+            p: Some(2.0 * libm::pow(0.5, pairs)),
             ..self
         }
     }

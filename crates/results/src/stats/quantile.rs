@@ -30,6 +30,9 @@ pub const RESOLUTION: f64 = 1.0 / 64.0;
 /// share beyond is then more than 30 % of that share, so that a 99th percentile may be anything from the 98.5th to the 99.5th.
 pub const FEW: f64 = 10.0;
 
+/// A step has this many times the values of its neighbour where values lie on a lattice: what is continuous changes less from step to step.
+const SPARSE: u64 = 4;
+
 /// The probability that a variance is as small by chance as the one that [`Quantile::at_least`] allows for.
 const BY_CHANCE: f64 = 0.1;
 
@@ -157,16 +160,18 @@ impl Steps {
         None
     }
 
-    /// Whether there is nothing in the step before or behind that of a place, though there is farther off.
+    /// Whether the steps before and behind that of a place hold far fewer values, or none, though there are some farther off.
     fn is_lattice_at(&self, place: Place) -> bool {
-        let own = self.counts.iter().position(|(step, _)| *step == place.step);
-        let step = |index: usize| self.counts.get(index).map(|(step, _)| *step);
-        own.is_some_and(|own| {
-            let before = own.checked_sub(1).and_then(step);
-            let behind = step(own + 1);
-            before.is_some_and(|before| before + 1 < place.step)
-                || behind.is_some_and(|behind| place.step + 1 < behind)
-        })
+        let count = |step: u32| {
+            let found = self.counts.iter().find(|(own, _)| *own == step);
+            found.map_or(0, |(_, count)| *count)
+        };
+        let ends = [self.counts.first(), self.counts.last()];
+        let [least, greatest] = ends.map(|end| end.map_or(place.step, |(step, _)| *step));
+        let own = count(place.step);
+        let is_sparse = |step: u32| count(step).saturating_mul(SPARSE) < own;
+        (least < place.step && is_sparse(place.step - 1))
+            || (place.step < greatest && is_sparse(place.step + 1))
     }
 
     /// The share of the values that lies above a place.

@@ -418,7 +418,7 @@ fn after_main(group: &mut Group, results: &ResultSet) {
         None => {
             group.stage = Stage::Done;
             group.reasons.push(format!(
-                "{OF_REPLICATIONS}no table shows a metric that precision is of."
+                "{OF_REPLICATIONS}there is no value of what run.precision_of names."
             ));
         }
     }

@@ -403,8 +403,8 @@ impl<'a> Wanted<'a> {
                     // What the ends of both intervals leave open (G. Y. Zou and A. Donner, "Construction of Confidence Limits about Effect
                     // Measures", Statistics in Medicine 27(10), 2008).
                     Some((of_a, of_b)) => interval.reaching(
-                        shown_a - shown_b - of_a.0.hypot(of_b.1),
-                        shown_a - shown_b + of_a.1.hypot(of_b.0),
+                        shown_a - shown_b - (of_a.0 * of_a.0 + of_b.1 * of_b.1).sqrt(),
+                        shown_a - shown_b + (of_a.1 * of_a.1 + of_b.0 * of_b.0).sqrt(),
                     ),
                     None => interval,
                 }),
