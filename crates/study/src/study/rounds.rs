@@ -232,6 +232,21 @@ fn enough_cycles(group: &mut Group, results: &ResultSet) {
     }
 }
 
+/// Makes runs longer of which the summary would say that they are not steady; whether it did.
+fn longer_where_unsteady(group: &mut Group, results: &ResultSet, points: &[u64]) -> bool {
+    if !group.may_double() {
+        return false;
+    }
+    let unsteady = unsteady_among(results, &|point| points.contains(&point));
+    let Some(first) = unsteady.first() else {
+        return false;
+    };
+    let (text, place) = (&first.text, first.point.name());
+    let text = format!("{text}, at {place}: the runs are made twice as long.");
+    make_longer(group, text);
+    true
+}
+
 /// Begins again with runs that are twice as long.
 fn make_longer(group: &mut Group, reason: String) {
     group.stage = match group.is_auto() {
@@ -357,14 +372,8 @@ fn after_main(group: &mut Group, results: &ResultSet) {
         return;
     };
     let points: Vec<u64> = group.points.iter().map(|asked| asked.point).collect();
-    if group.may_double() {
-        let unsteady = unsteady_among(results, &|point| points.contains(&point));
-        if let Some(first) = unsteady.first() {
-            let (text, place) = (&first.text, first.point.name());
-            let text = format!("{text}, at {place}: the runs are made twice as long.");
-            make_longer(group, text);
-            return;
-        }
+    if longer_where_unsteady(group, results, &points) {
+        return;
     }
     let all = widths(results, &points, precision.of.as_deref());
     let worst = all.iter().max_by(|a, b| a.share().total_cmp(&b.share()));
