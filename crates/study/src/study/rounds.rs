@@ -232,7 +232,7 @@ fn enough_cycles(group: &mut Group, results: &ResultSet) {
     }
 }
 
-/// Makes runs longer of which the summary would say that they are not steady; whether it did.
+/// Makes runs longer that the summary would call not steady. Tells whether it did.
 fn longer_where_unsteady(group: &mut Group, results: &ResultSet, points: &[u64]) -> bool {
     if !group.may_double() {
         return false;
