@@ -18,7 +18,7 @@ pub mod transient;
 
 use interval::Interval;
 use moments::{count, size};
-pub use moments::{covariance, mean, to_f64, variance};
+pub use moments::{covariance, mean, to_f64, variance, whole};
 use sojourn_sim::histogram::Histogram;
 
 /// Share of intervals that contain the true mean.

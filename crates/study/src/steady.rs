@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{Manifest, PointInfo};
 use sojourn_results::outcome::{FlowOutcome, means};
-use sojourn_results::stats::compare::holm;
+use sojourn_results::stats::compare::{LEVEL, holm};
 use sojourn_results::stats::steady::{Halves, Reason, cycles, halves};
 use sojourn_scenario::error::Result;
 use sojourn_scenario::model::Scenario;
@@ -13,8 +13,6 @@ use sojourn_units::Time;
 
 /// The change from half to half, over the first, that is reported.
 const LEAST: f64 = 0.01;
-/// The probability of even one false report in a study.
-const LEVEL: f64 = 0.05;
 /// Drops come in bursts, such as that at the end of a slow start: of them, a change is reported that is as large as this.
 const LEAST_OF_DROPS: f64 = 0.2;
 const DROPS: &str = "drops_pps";

@@ -40,6 +40,17 @@ pub fn to_f64(count: u64) -> f64 {
     count as f64
 }
 
+/// A number that is whole and not negative as a count, the inverse of [`to_f64`]; of any other, its whole part.
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates"
+)]
+pub fn whole(number: f64) -> u64 {
+    number as u64
+}
+
 /// How many values there are.
 pub fn count(values: &[f64]) -> u64 {
     u64::try_from(values.len()).unwrap_or(u64::MAX)

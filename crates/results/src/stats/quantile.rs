@@ -261,6 +261,7 @@ fn deflation(shares: &[f64], each: &[Steps]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::moments::whole;
     use super::*;
     use proptest::prelude::*;
     use sojourn_sim::Stream;
@@ -288,16 +289,6 @@ mod tests {
             }
             value
         }))
-    }
-
-    #[allow(
-        clippy::as_conversions,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a positive value below 2^53"
-    )]
-    fn whole(value: f64) -> u64 {
-        value as u64
     }
 
     #[test]

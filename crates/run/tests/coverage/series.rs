@@ -2,7 +2,7 @@
 
 use super::table::{SIZES, Table};
 use sojourn_results::stats::interval::{Interval, of, student};
-use sojourn_results::stats::moments::{mean, to_f64};
+use sojourn_results::stats::moments::{mean, to_f64, whole};
 use sojourn_results::stats::quantile::{RESOLUTION, pooled};
 use sojourn_results::stats::transient::{Transient, mser5};
 use sojourn_sim::Stream;
@@ -208,14 +208,4 @@ fn share(part: usize, of: usize) -> f64 {
 
 fn place(length: usize, share: f64) -> usize {
     usize::try_from(whole(share * to_f64(u64::try_from(length).unwrap()))).unwrap()
-}
-
-#[allow(
-    clippy::as_conversions,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and far below 2^63"
-)]
-fn whole(value: f64) -> u64 {
-    value as u64
 }

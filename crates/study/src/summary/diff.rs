@@ -11,7 +11,7 @@ use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use super::columns::{factor_column, number_column, text_column};
 use super::overlay::OWNER;
 use super::verdicts::{Family, Verdict};
-use super::wanted::{Record, Wanted};
+use super::wanted::{Record, Wanted, difference_of};
 use super::{Comparison, links, summarize};
 
 /// Differences between two result directories.
@@ -170,8 +170,8 @@ fn rows<'a>(ours: &Wanted<'a>, theirs: &Wanted<'a>, pairs: &[Pair<'a>]) -> Vec<R
         for asked in ours.asked().into_iter().filter(|asked| !asked.pooled) {
             let same = theirs.parse(&asked.text(), None);
             let compared = same.and_then(|same| {
-                let from = (ours, pair.a, &asked);
-                theirs.difference_from(pair.b, &same, from, pair.same_streams)
+                let (b, a) = (theirs.level(pair.b, &same)?, ours.level(pair.a, &asked)?);
+                difference_of(&same, &b, &a, pair.same_streams)
             });
             if let Some(compared) = compared {
                 rows.push(Row {

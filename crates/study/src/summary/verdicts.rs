@@ -11,7 +11,7 @@ use sojourn_results::asked::Asked;
 use sojourn_results::manifest::{Comparison, PointInfo};
 use sojourn_results::stats::compare::{Equivalence, LEVEL, equivalent, holm, ranking};
 
-use super::wanted::{Compared, Tested, Wanted};
+use super::wanted::{Compared, Tested, Wanted, difference_of};
 
 /// Metrics that are ranked where a study does not say which it shows, if they are among the usual ones.
 const RANKED: [&str; 4] = [
@@ -121,13 +121,15 @@ impl<'a> Verdicts<'a> {
         asked.retain(|asked| !asked.pooled);
         let mut verdicts = BTreeMap::new();
         for comparison in comparisons {
-            for (index, a) in comparison.points.iter().enumerate() {
-                for b in comparison.points.iter().skip(index + 1) {
-                    for asked in &asked {
-                        let Some(compared) = wanted.difference(a, b, asked) else {
-                            continue;
-                        };
-                        verdicts.insert(key(a, b, asked), Verdict::of(compared));
+            for asked in &asked {
+                let points = comparison.points.iter();
+                let levels = points.filter_map(|point| Some((point, wanted.level(point, asked)?)));
+                let levels: Vec<_> = levels.collect();
+                for (index, (a, first)) in levels.iter().enumerate() {
+                    for (b, second) in levels.iter().skip(index + 1) {
+                        if let Some(compared) = difference_of(asked, first, second, true) {
+                            verdicts.insert(key(a, b, asked), Verdict::of(compared));
+                        }
                     }
                 }
             }

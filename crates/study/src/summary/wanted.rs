@@ -12,7 +12,7 @@ use sojourn_results::outcome::RunOutcome;
 use sojourn_results::stats::compare::{Difference, difference, difference_apart};
 use sojourn_results::stats::interval::{self, Interval};
 use sojourn_results::stats::jackknife::{self, LeftOut};
-use sojourn_results::stats::{Estimate, Few, mean};
+use sojourn_results::stats::{Estimate, Few, mean, whole};
 
 use super::rows::Rows;
 
@@ -355,90 +355,100 @@ impl<'a> Wanted<'a> {
         b: &PointInfo,
         asked: &Asked,
     ) -> Option<Compared> {
-        self.difference_from(a, asked, (self, b, asked), true)
+        let (a, b) = (self.level(a, asked)?, self.level(b, asked)?);
+        difference_of(asked, &a, &b, true)
     }
 
-    /// As [`Wanted::difference`], from a point of other results. Replications of the same number are `pairs` where they have the same random
-    /// streams.
-    pub(crate) fn difference_from(
-        &self,
-        a: &PointInfo,
-        asked: &Asked,
-        (other, b, asked_there): (&Wanted<'_>, &PointInfo, &Asked),
-        pairs: bool,
-    ) -> Option<Compared> {
-        let (first, second) = (self.estimate(a, asked)?, other.estimate(b, asked_there)?);
-        if self.is_exact(a) && other.is_exact(b) {
-            let n = first.n.min(second.n);
-            return Some(Compared {
-                estimate: Estimate::exact(first.mean - second.mean, n),
-                difference: None,
-            });
-        }
-        let (shown_a, shown_b) = (first.mean, second.mean);
-        let (of_a, of_b) = (self.sample(a, asked), other.sample(b, asked_there));
-        let difference = match pairs {
-            true => difference(&of_a, &of_b),
-            false => difference_apart(&of_a, &of_b),
-        }?;
-        let resolution = asked.metric.resolution() * (shown_a.abs() + shown_b.abs());
-        // Of percentiles, the mean of the parts is within their steps: the interval is moved to what is shown.
-        let by = match asked.is_percentile() {
-            true => shown_a - shown_b - difference.mean,
-            false => 0.0,
-        };
-        let wide = self
-            .lattice_reach(a, asked)
-            .zip(other.lattice_reach(b, asked_there));
-        let n = difference.counts.0.min(difference.counts.1);
-        let estimate = Estimate {
-            mean: difference.mean + by,
-            interval: difference
-                .interval
-                .map(|interval| Interval {
-                    low: interval.low + by,
-                    high: interval.high + by,
-                })
-                .map(|interval| match wide {
-                    // What the ends of both intervals leave open (G. Y. Zou and A. Donner, "Construction of Confidence Limits about Effect
-                    // Measures", Statistics in Medicine 27(10), 2008).
-                    Some((of_a, of_b)) => interval.reaching(
-                        shown_a - shown_b - (of_a.0 * of_a.0 + of_b.1 * of_b.1).sqrt(),
-                        shown_a - shown_b + (of_a.1 * of_a.1 + of_b.0 * of_b.0).sqrt(),
-                    ),
-                    None => interval,
-                }),
-            n,
-            deterministic: false,
-            equal: n > 1 && difference.interval.is_none(),
-            few: None,
-        };
-        let alike = estimate.equal && estimate.mean != 0.0;
-        Some(Compared {
-            estimate: estimate.at_least(resolution),
-            difference: Some(match alike {
-                true => difference.of_signs(),
-                false => difference,
-            }),
-        })
-    }
-
-    /// How far the interval of a percentile reaches down and up, where its values lie on a lattice, on which what one replication has in
-    /// all says too little. `None` of other metrics, and zero where they do not.
-    fn lattice_reach(&self, point: &PointInfo, asked: &Asked) -> Option<(f64, f64)> {
-        let runs: Vec<&RunOutcome> = self.results.of_point(point.point).collect();
-        let quantile = asked.quantile(&runs)?;
+    /// What comparisons need of a metric at a point. It takes all histograms of the point, so that who compares a point more than once keeps it.
+    pub(crate) fn level(&self, point: &PointInfo, asked: &Asked) -> Option<Level> {
         let estimate = self.estimate(point, asked)?;
-        let interval = estimate.interval.filter(|_| quantile.lattice);
-        Some(interval.map_or((0.0, 0.0), |own| {
-            (estimate.mean - own.low, own.high - estimate.mean)
-        }))
+        let runs: Vec<&RunOutcome> = self.results.of_point(point.point).collect();
+        let quantile = asked.quantile(&runs);
+        let reach = quantile.map(|quantile| {
+            let interval = estimate.interval.filter(|_| quantile.lattice);
+            interval.map_or((0.0, 0.0), |own| {
+                (estimate.mean - own.low, own.high - estimate.mean)
+            })
+        });
+        Some(Level {
+            estimate,
+            exact: self.is_exact(point),
+            sample: self.sample(point, asked),
+            reach,
+        })
     }
 
     /// A cell with an estimate, in the unit that is shown.
     pub(crate) fn cell(&self, estimate: Option<Estimate>, asked: &Asked) -> Cell {
         shown(estimate, asked.unit())
     }
+}
+
+/// A metric at a point, for comparisons.
+pub(crate) struct Level {
+    estimate: Estimate,
+    /// Nothing is random.
+    exact: bool,
+    /// What stands for each replication.
+    sample: Vec<Option<f64>>,
+    /// How far the interval of a percentile reaches down and up where its values lie on a lattice, on which what one replication has in
+    /// all says too little; zero where they do not. `None` of other metrics.
+    reach: Option<(f64, f64)>,
+}
+
+/// What two levels differ by in a metric. Replications of the same number are `pairs` where they have the same random streams.
+pub(crate) fn difference_of(asked: &Asked, a: &Level, b: &Level, pairs: bool) -> Option<Compared> {
+    let (first, second) = (&a.estimate, &b.estimate);
+    if a.exact && b.exact {
+        let n = first.n.min(second.n);
+        return Some(Compared {
+            estimate: Estimate::exact(first.mean - second.mean, n),
+            difference: None,
+        });
+    }
+    let (shown_a, shown_b) = (first.mean, second.mean);
+    let difference = match pairs {
+        true => difference(&a.sample, &b.sample),
+        false => difference_apart(&a.sample, &b.sample),
+    }?;
+    let resolution = asked.metric.resolution() * (shown_a.abs() + shown_b.abs());
+    // Of percentiles, the mean of the parts is within their steps: the interval is moved to what is shown.
+    let by = match asked.is_percentile() {
+        true => shown_a - shown_b - difference.mean,
+        false => 0.0,
+    };
+    let wide = a.reach.zip(b.reach);
+    let n = difference.counts.0.min(difference.counts.1);
+    let estimate = Estimate {
+        mean: difference.mean + by,
+        interval: difference
+            .interval
+            .map(|interval| Interval {
+                low: interval.low + by,
+                high: interval.high + by,
+            })
+            .map(|interval| match wide {
+                // What the ends of both intervals leave open (G. Y. Zou and A. Donner, "Construction of Confidence Limits about Effect
+                // Measures", Statistics in Medicine 27(10), 2008).
+                Some((of_a, of_b)) => interval.reaching(
+                    shown_a - shown_b - (of_a.0 * of_a.0 + of_b.1 * of_b.1).sqrt(),
+                    shown_a - shown_b + (of_a.1 * of_a.1 + of_b.0 * of_b.0).sqrt(),
+                ),
+                None => interval,
+            }),
+        n,
+        deterministic: false,
+        equal: n > 1 && difference.interval.is_none(),
+        few: None,
+    };
+    let alike = estimate.equal && estimate.mean != 0.0;
+    Some(Compared {
+        estimate: estimate.at_least(resolution),
+        difference: Some(match alike {
+            true => difference.of_signs(),
+            false => difference,
+        }),
+    })
 }
 
 /// The interval and the remark of a mean of rare events, such as drops; `None` where the metric is of none, where there are none, or
@@ -478,17 +488,6 @@ const RARE: u64 = 10;
 struct Counted {
     interval: Option<Interval>,
     few: Option<Few>,
-}
-
-/// A count that is a number again.
-#[allow(
-    clippy::as_conversions,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a sum of counts, which is whole and not negative"
-)]
-fn whole(count: f64) -> u64 {
-    count as u64
 }
 
 /// A percentile of all replications, and with each of them left out in turn; of many, with each of [`jackknife::GROUPS`] groups.
