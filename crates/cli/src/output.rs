@@ -30,6 +30,10 @@ impl Text {
         self.styled(HEADING, text)
     }
 
+    pub(crate) fn error(self, text: &str) -> Text {
+        self.styled(ERROR, text)
+    }
+
     pub(crate) fn warning(self, text: &str) -> Text {
         self.styled(WARNING, text)
     }

@@ -96,11 +96,8 @@ pub(crate) fn answer(comparison: &Comparison, dir: &Path) -> Text {
         text = text.titled(&fitted(table));
     }
     text = dialects(text, comparison);
-    let (mut first, rest): (Vec<&Note>, Vec<&Note>) = comparison
-        .notes
-        .iter()
-        .partition(|note| note.severity == Severity::Warning);
-    first.extend(rest);
+    let mut first: Vec<&Note> = comparison.notes.iter().collect();
+    first.sort_by_key(|note| std::cmp::Reverse(note.level()));
     text = notes(text, first.iter().copied().take(NOTES));
     if terminal::is_quiet() {
         return text;
@@ -131,14 +128,15 @@ pub(crate) fn fitted(table: &Table) -> String {
 
 /// Appends notes of the auditor, one paragraph each: warnings alone to a reader who wants no notes.
 pub(crate) fn notes<'a>(mut text: Text, notes: impl Iterator<Item = &'a Note>) -> Text {
-    let shown = notes.filter(|note| !terminal::is_quiet() || note.severity == Severity::Warning);
+    let shown = notes.filter(|note| !terminal::is_quiet() || note.level() > Severity::Note);
     for (index, note) in shown.enumerate() {
         let gap = if index == 0 { "\n" } else { "" };
         let label = format!("{}:", severity(note));
         text = text.plain(gap);
-        text = match note.severity {
+        text = match note.level() {
+            Severity::Error => text.error(&label),
             Severity::Warning => text.warning(&label),
-            Severity::Info => text.note(&label),
+            Severity::Note => text.note(&label),
         };
         // The first line begins behind the label.
         let said = paragraph(&format!("{label} {}", note_text(note)), "  ");

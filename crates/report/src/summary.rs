@@ -176,16 +176,69 @@ pub struct Note {
     /// What to do about it: Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
+    /// The link directions concerned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<String>,
+    /// The flows concerned: names, or labels of groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<String>,
+    /// The points concerned, by name; empty where it is all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<String>,
+    /// Why the author of the study allows it, where it is allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<String>,
+}
+
+impl Note {
+    /// A remark on the whole, without help.
+    pub fn new(rule: &str, severity: Severity, text: String) -> Note {
+        Note {
+            rule: rule.to_owned(),
+            severity,
+            text,
+            help: None,
+            links: Vec::new(),
+            flows: Vec::new(),
+            points: Vec::new(),
+            allowed: None,
+        }
+    }
+
+    /// How much it still matters: what its author allows is worth knowing, no more.
+    pub fn level(&self) -> Severity {
+        match self.allowed {
+            Some(_) => Severity::Note,
+            None => self.severity,
+        }
+    }
 }
 
 /// How much a remark of the auditor matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The comparison may mislead.
-    Warning,
     /// Worth knowing.
-    Info,
+    #[serde(alias = "info")]
+    Note,
+    /// The comparison is weak: what it shows may be due to something else.
+    Warning,
+    /// The comparison is void: what it shows is not what it names.
+    Error,
+}
+
+impl Severity {
+    /// Every level, the gravest first.
+    pub const ALL: [Severity; 3] = [Severity::Error, Severity::Warning, Severity::Note];
+
+    /// `error`, `warning` or `note`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        }
+    }
 }
 
 /// A piece of the report's body.

@@ -1,15 +1,19 @@
 //! The auditor: what makes a comparison weak, found in what ran.
 //!
-//! A rule looks at the scenarios and outcomes of a study and says what it noticed. Each is a file in `auditor/`, whose head is its
-//! section of `docs/auditor.md`, and a line below. A remark never stops a study.
+//! A rule looks at the scenarios and outcomes of a study and says what it noticed. Each is a file in `auditor/` and a line below; its
+//! `ABOUT` is its section of `docs/auditor.md`. A remark never stops a study.
 
+mod about;
 mod evidence;
 mod finding;
+
+pub use about::{About, Stage};
 
 use evidence::Evidence;
 use finding::Finding;
 use sojourn_report::Note;
 use sojourn_results::directory::ResultSet;
+use sojourn_results::manifest::Manifest;
 
 /// Declares the modules of the rules, and the list of rules in the order of their notes.
 macro_rules! rules {
@@ -19,7 +23,7 @@ macro_rules! rules {
         /// Every rule.
         pub const RULES: &[Rule] = &[$(Rule {
             file: stringify!($file),
-            source: include_str!(concat!("auditor/", stringify!($file), ".rs")),
+            about: $file::ABOUT,
             find: $file::find,
         },)*];
     };
@@ -58,24 +62,20 @@ pub const NOT_STEADY: &str = "not-steady";
 /// A rule of the auditor.
 pub struct Rule {
     file: &'static str,
-    source: &'static str,
+    /// What it says of itself.
+    pub about: About,
     find: fn(&Evidence<'_>) -> Vec<Finding>,
 }
 
 impl Rule {
-    /// Its name, which is that of its file: `short-run`.
+    /// Its id, which is the name of its file: `too-short`.
     pub fn name(&self) -> String {
         self.file.replace('_', "-")
     }
 
-    /// Its section of `docs/auditor.md`, in Markdown: what it looks for, why, and the remedy.
+    /// Its section of `docs/auditor.md`, in Markdown: what it finds, why that matters, the remedy and the source.
     pub fn page(&self) -> String {
-        let head = self
-            .source
-            .lines()
-            .map_while(|line| line.strip_prefix("//!"));
-        let lines = head.map(|line| line.strip_prefix(' ').unwrap_or(line));
-        lines.map(|line| format!("{line}\n")).collect()
+        self.about.page()
     }
 
     fn notes(&self, evidence: &Evidence<'_>) -> Vec<Note> {
@@ -86,17 +86,37 @@ impl Rule {
             text: finding.text,
             help: (!finding.says_all)
                 .then(|| format!("`sojourn docs {name}` has the reason and the remedy.")),
+            links: finding.links,
+            flows: finding.flows,
+            points: finding.points,
+            allowed: None,
         };
         (self.find)(evidence).into_iter().map(note).collect()
     }
 }
 
+/// The rule with an id, or with one that it had in an earlier release.
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    let is_it = |rule: &&Rule| rule.name() == id || rule.about.former.contains(&id);
+    RULES.iter().find(is_it)
+}
+
 /// Everything that the rules notice in the results of a study, rule by rule. `fallbacks` is what its reader had to say on dialects.
 pub fn audit(results: &ResultSet, fallbacks: &[String]) -> Vec<Note> {
+    remarks(results, fallbacks, |_| true)
+}
+
+/// What the rules on scenarios notice in a study that did not run.
+pub fn audit_scenarios(manifest: Manifest, fallbacks: &[String]) -> Vec<Note> {
+    let results = ResultSet::new(manifest, Vec::new());
+    remarks(&results, fallbacks, |rule| {
+        rule.about.stage == Stage::Scenario
+    })
+}
+
+fn remarks(results: &ResultSet, fallbacks: &[String], wanted: fn(&Rule) -> bool) -> Vec<Note> {
     let points = evidence::seen(results);
     let evidence = Evidence::of(results, &points, fallbacks);
-    RULES
-        .iter()
-        .flat_map(|rule| rule.notes(&evidence))
-        .collect()
+    let rules = RULES.iter().filter(|rule| wanted(rule));
+    rules.flat_map(|rule| rule.notes(&evidence)).collect()
 }

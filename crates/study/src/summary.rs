@@ -212,17 +212,20 @@ fn dialects(algorithms: &[Algorithm]) -> Option<String> {
     (!texts.is_empty()).then(|| format!("Dialects: {}.", texts.join(", ")))
 }
 
-/// The word in front of a note of the auditor: `warning` or `note`.
+/// The word in front of a note of the auditor: `error`, `warning` or `note`, or `allowed`.
 pub fn severity(note: &Note) -> &'static str {
-    match note.severity {
-        sojourn_report::Severity::Warning => "warning",
-        sojourn_report::Severity::Info => "note",
+    match note.allowed {
+        Some(_) => "allowed",
+        None => note.severity.name(),
     }
 }
 
 /// What a note of the auditor says, and the page that explains it.
 pub fn note_text(note: &Note) -> String {
     let text = note.text.trim_end();
+    if let Some(reason) = &note.allowed {
+        return format!("{text} Allowed because {}.", reason.trim_end_matches('.'));
+    }
     match note.help {
         Some(_) => format!("{text} See: sojourn docs {}", note.rule),
         None => text.to_owned(),

@@ -1,4 +1,4 @@
-//! The page on the auditor, written from the heads of its rules.
+//! The page on the auditor, written from what its rules say of themselves.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ pub(super) fn auditor_markdown() -> String {
 }
 
 const GENERATED: &str =
-    "<!-- Written from the heads of the rules in crates/study/src/auditor; a test compares. -->\n";
+    "<!-- Written from ABOUT in the files of crates/study/src/auditor; a test compares. -->\n";
 
 const AUDITOR: &str = "\
 The auditor looks at the runs of a study and reports weaknesses of the comparison. Its notes are in the report and below the tables of the command. They never stop a study. Each rule has a section on this page. To write your own rule, see [Add an auditor rule](how-to/add-an-auditor-rule.md).

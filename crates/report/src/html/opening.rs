@@ -78,13 +78,13 @@ fn differences(out: &mut Out, all: &[String]) {
     out.push("</section>");
 }
 
-/// What the auditor says, warnings first.
+/// What the auditor says, the gravest first.
 fn notes(out: &mut Out, notes: &[Note]) {
     if notes.is_empty() {
         return;
     }
-    let of = |severity: Severity| notes.iter().filter(move |note| note.severity == severity);
-    let all: Vec<&Note> = of(Severity::Warning).chain(of(Severity::Info)).collect();
+    let mut all: Vec<&Note> = notes.iter().collect();
+    all.sort_by_key(|note| std::cmp::Reverse(note.level()));
     out.push("<section class=\"caveats\" aria-labelledby=\"caveats\"><h2 id=\"caveats\">Keep in mind</h2>");
     let (open, folded) = all.split_at(all.len().min(OPEN_NOTES));
     list(out, open);
@@ -107,13 +107,23 @@ fn notes(out: &mut Out, notes: &[Note]) {
 fn list(out: &mut Out, notes: &[&Note]) {
     out.push("<ul class=\"notes\">");
     for note in notes {
-        let (class, word) = match note.severity {
-            Severity::Warning => ("warning", "Warning"),
-            Severity::Info => ("info", "Note"),
+        let (class, word) = match (&note.allowed, note.severity) {
+            (Some(_), _) => ("info", "Allowed"),
+            (None, Severity::Error) => ("error", "Error"),
+            (None, Severity::Warning) => ("warning", "Warning"),
+            (None, Severity::Note) => ("info", "Note"),
         };
         let (text, place) = apart(&note.text);
         let help = note.help.as_ref().map(|help| phrase(help));
-        let rest: Vec<String> = place.map(escape).into_iter().chain(help).collect();
+        let reason = note.allowed.as_ref();
+        let reason = reason.map(|reason| {
+            format!(
+                "The study allows this because {}.",
+                phrase(reason.trim_end_matches('.'))
+            )
+        });
+        let rest = place.map(escape).into_iter().chain(help).chain(reason);
+        let rest: Vec<String> = rest.collect();
         out.push(&format!(
             "<li class=\"{class}\"><strong class=\"rule\">{word}<span class=\"sr\"> {}</span></strong> <div>{}</div>",
             escape(&note.rule),

@@ -1,8 +1,20 @@
-//! *There are fewer than 5 replications.* With two values, the half width of a 95 % interval is 9 standard deviations; with five it is
-//! 1.24, with ten 0.72. Raise `run.replications`. Runs that are already in the directory are kept.
+//! Rule `few-replications`.
 
+use super::about::{About, Stage};
 use super::evidence::Evidence;
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "There are fewer than 5 replications",
+    reason: "With two values, the half width of a 95 % interval is 9 standard deviations; with five it is 1.24, with \
+        ten 0.72. Raise `run.replications`. Runs that are already in the directory are kept.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 /// Replications from which on nothing is said.
 const ENOUGH: u64 = 5;

@@ -1,14 +1,27 @@
-//! *An AQM under comparison drops mostly because its buffer is full.* Then the limit is compared, not the algorithm: a larger buffer would
-//! change the result. The rule looks at AQMs, and at schedulers whose queues have one, and reports those with 10 or more drops for lack
-//! of room, if these are more than half of all drops and marks. Raise the limit (`topology.buffer`, or `limit` in each queue's
-//! specification), and look at whether the result stays. Where small buffers are the question, say so in the text of the study.
+//! Rule `limit-decides`.
 
 use sojourn_queue::DisciplineKind;
 use sojourn_results::stats::to_f64;
 use sojourn_sim::DropReason;
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, FULL, Seen, drops, places, short};
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "An AQM under comparison drops mostly because its buffer is full",
+    reason: "Then the limit is compared, not the algorithm: a larger buffer would change the result. The rule looks \
+        at AQMs, and at schedulers whose queues have one, and reports those with 10 or more drops for lack of \
+        room, if these are more than half of all drops and marks. Raise the limit (`topology.buffer`, or `limit` \
+        in each queue's specification), and look at whether the result stays. Where small buffers are the \
+        question, say so in the text of the study.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 /// With fewer drops for lack of room nothing is said of their share.
 const SOME_DROPS: u64 = 10;

@@ -1,10 +1,22 @@
-//! *The bottleneck never dropped or marked a packet, and fewer than one packet waited on average.* No queue had anything to manage, so
-//! all queues look alike. Add flows, lower the rate of the bottleneck, or raise the receive windows.
+//! Rule `never-congested`.
 
 use sojourn_results::outcome::QueueOutcome;
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, Seen};
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "The bottleneck never dropped or marked a packet, and fewer than one packet waited on average",
+    reason: "No queue had anything to manage, so all queues look alike. Add flows, lower the rate of the bottleneck, \
+        or raise the receive windows.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 /// Mean backlog below which a bottleneck is none, packets.
 const SOME_BACKLOG: f64 = 1.0;

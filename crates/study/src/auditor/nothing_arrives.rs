@@ -1,11 +1,23 @@
-//! *Every packet of a flow was dropped, in some replication.* A limit below the size of one packet lets no packet through. A filter, a
-//! shaper or priorities can starve a flow as well, and so can a loss at its start that it waits for. Raise the limit (`topology.buffer`), the
-//! share of the flow, or `run.duration`.
+//! Rule `nothing-arrives`.
 
 use sojourn_results::outcome::{FlowOutcome, RunOutcome};
 
+use super::about::{About, Stage};
 use super::evidence::Evidence;
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "Every packet of a flow was dropped, in some replication",
+    reason: "A limit below the size of one packet lets no packet through. A filter, a shaper or priorities can starve \
+        a flow as well, and so can a loss at its start that it waits for. Raise the limit (`topology.buffer`), \
+        the share of the flow, or `run.duration`.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence.at_points(|point| {

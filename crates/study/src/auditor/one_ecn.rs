@@ -1,12 +1,26 @@
-//! *Flows use ECN and the queue never marks; or the queue is set to mark and no flow uses ECN; or only some of the queues under comparison
-//! mark.* A queue that may mark by its defaults is no cause for a note: without ECN in the flows it drops, as the others do. Marks avoid retransmissions, so such a comparison is of marking against dropping. Set `ecn` in the flows and in all queues alike.
+//! Rule `one-ecn`.
 
 use sojourn_queue::registry::{CatalogueEntry, Resolved};
 use sojourn_sim::DropReason;
 use sojourn_units::{Spec, SpecValue};
 
+use super::about::{About, Stage};
 use super::evidence::{Compared, Evidence, Seen, drops, value};
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "Flows use ECN and the queue never marks; or the queue is set to mark and no flow uses ECN; or only some \
+        of the queues under comparison mark",
+    reason: "A queue that may mark by its defaults is no cause for a note: without ECN in the flows it drops, as the \
+        others do. Marks avoid retransmissions, so such a comparison is of marking against dropping. Set `ecn` \
+        in the flows and in all queues alike.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     if let Some(mixed) = evidence
@@ -26,7 +40,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         };
         Some(text.to_owned())
     });
-    found.map(Finding::info).into_iter().collect()
+    found.map(Finding::note).into_iter().collect()
 }
 
 fn only_some_mark(evidence: &Evidence<'_>, compared: &Compared<'_>) -> Option<String> {

@@ -1,12 +1,24 @@
-//! *Another link than the measured one is the bottleneck, at some points or at all of them.* It is busier, or it is as busy and has a
-//! longer queue: the message says which. The measured queue then has little to manage, and all queues look alike there. This happens where
-//! a factor raises the rate of the measured link to that of another. Leave such levels out, raise the rate of the other link, or show its
-//! metrics as well (`sojourn_s_p95 of pc-ap`). The rule looks at graphs. Where a link says `bottleneck = true`, or a table names its link,
-//! it gives a note in place of a warning.
+//! Rule `other-bottleneck`.
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, Other, Seen, Shown, places};
 use super::finding::Finding;
 use crate::summary::links::is_marked;
+
+pub(super) const ABOUT: About = About {
+    title: "Another link than the measured one is the bottleneck, at some points or at all of them",
+    reason: "It is busier, or it is as busy and has a longer queue: the message says which. The measured queue then \
+        has little to manage, and all queues look alike there. This happens where a factor raises the rate of \
+        the measured link to that of another. Leave such levels out, raise the rate of the other link, or show \
+        its metrics as well (`sojourn_s_p95 of pc-ap`). The rule looks at graphs. Where a link says `bottleneck \
+        = true`, or a table names its link, it gives a note in place of a warning.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence.shown.iter();
@@ -45,7 +57,7 @@ fn moved(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Option<Finding> {
     };
     let other = &other.link;
     if found.is_none() {
-        return Some(Finding::info(format!(
+        return Some(Finding::note(format!(
             "The tables show the queue of {link}, as the file says; {other} {why}{place}."
         )));
     }

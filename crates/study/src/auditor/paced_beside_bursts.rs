@@ -1,17 +1,30 @@
-//! *Long flows that pace (BBR, Copa, Prague, `pacing=true`) share a DropTail queue with long flows that do not, and no traffic is
-//! random.* A full queue has room for one packet each time a packet leaves. Paced packets find that room; the second packet of a burst
-//! does not. With 20 Mbps, 40 ms and a buffer of one bandwidth-delay product, a paced Reno flow gets 14.1 Mbps and an unpaced one 5.3;
-//! Prague gets 13.1 and Reno 6.3. With one percent of random packets, Prague gets 9.7 and Reno 9.4. The difference is a phase effect of
-//! the simulation (Floyd and Jacobson 1992), not a merit of the congestion control. Add a little random traffic, such as `poisson
-//! rate=200kbps size=100B`, as the study `rfc9743` does.
+//! Rule `paced-beside-bursts`.
 
 use sojourn_cc::CongestionControl;
 use sojourn_run::compile::FlowInfo;
 use sojourn_traffic::registry::Resolved;
 use sojourn_traffic::udp_rr::UDP_RR;
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, Seen, value};
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "Long flows that pace (BBR, Copa, Prague, `pacing=true`) share a DropTail queue with long flows that do \
+        not, and no traffic is random",
+    reason: "A full queue has room for one packet each time a packet leaves. Paced packets find that room; the second \
+        packet of a burst does not. With 20 Mbps, 40 ms and a buffer of one bandwidth-delay product, a paced \
+        Reno flow gets 14.1 Mbps and an unpaced one 5.3; Prague gets 13.1 and Reno 6.3. With one percent of \
+        random packets, Prague gets 9.7 and Reno 9.4. The difference is a phase effect of the simulation (Floyd \
+        and Jacobson 1992), not a merit of the congestion control. Add a little random traffic, such as `poisson \
+        rate=200kbps size=100B`, as the study `rfc9743` does.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 /// Sources of long flows and of constant rates, and requests that follow an answer or a clock: what they send is not random.
 const NOT_RANDOM: [&str; 4] = ["bulk", "cbr", "periodic", UDP_RR];

@@ -1,12 +1,24 @@
-//! *Two or more flows at constant bit rate start at fixed times.* Their packets then reach a queue in the same order during the whole
-//! run. One flow may lose every packet and another none (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways",
-//! 1992). Leave out `start`, so that flows start at random times, or set `random_phase` or `noise` of the flows.
+//! Rule `phase-effects`.
 
 use sojourn_scenario::model::{Direction, Scenario};
 use sojourn_units::Span;
 
+use super::about::{About, Stage};
 use super::evidence::Evidence;
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "Two or more flows at constant bit rate start at fixed times",
+    reason: "Their packets then reach a queue in the same order during the whole run. One flow may lose every packet \
+        and another none (Floyd and Jacobson, \"On traffic phase effects in packet-switched gateways\", 1992). \
+        Leave out `start`, so that flows start at random times, or set `random_phase` or `noise` of the flows.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence.at_points(|point| {

@@ -1,13 +1,26 @@
-//! *Video lost a picture, its encoder makes a key frame only at the beginning, and its receiver does not ask for another.* A frame that
-//! misses a packet cannot be shown, and neither can the frames after it until the next key frame. The picture stays frozen to the end of
-//! the run, and `frozen_ratio` says only when the first loss happened. Give the source a group of pictures (`gop=60`), or let the
-//! receiver ask (`picture_loss`, RFC 4585; the default with one receiver and RTCP). Members of a multicast group cannot ask, so they need
-//! `gop`.
+//! Rule `picture-stays-lost`.
 
 use sojourn_run::compile::FlowInfo;
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, Seen};
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "Video lost a picture, its encoder makes a key frame only at the beginning, and its receiver does not ask \
+        for another",
+    reason: "A frame that misses a packet cannot be shown, and neither can the frames after it until the next key \
+        frame. The picture stays frozen to the end of the run, and `frozen_ratio` says only when the first loss \
+        happened. Give the source a group of pictures (`gop=60`), or let the receiver ask (`picture_loss`, RFC \
+        4585; the default with one receiver and RTCP). Members of a multicast group cannot ask, so they need \
+        `gop`.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence.at_points(|point| {

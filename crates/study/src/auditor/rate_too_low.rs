@@ -1,13 +1,25 @@
-//! *A link changes to a rate at which a packet of 1500 bytes takes longer than that rate lasts.* A packet in transmission keeps the rate
-//! at which it began. At 1 bps it takes 12,000 seconds, and the link sends nothing else until then, even if its rate rises. For an
-//! outage, take the link down (`state = "down"` in `[[changes]]`, [vary a link](how-to/vary-a-link.md#outages)). Otherwise use a higher
-//! rate, or keep it for longer.
+//! Rule `rate-too-low`.
 
 use sojourn_run::compile::LinkInfo;
 use sojourn_units::{Bytes, Rate, Span, Time};
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, Seen};
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "A link changes to a rate at which a packet of 1500 bytes takes longer than that rate lasts",
+    reason: "A packet in transmission keeps the rate at which it began. At 1 bps it takes 12,000 seconds, and the \
+        link sends nothing else until then, even if its rate rises. For an outage, take the link down (`state = \
+        \"down\"` in `[[changes]]`, [vary a link](how-to/vary-a-link.md#outages)). Otherwise use a higher rate, \
+        or keep it for longer.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence.at_points(too_low);

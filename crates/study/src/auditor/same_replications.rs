@@ -1,9 +1,22 @@
-//! *All replications gave the same bits.* Nothing in them was random: flows have a fixed `start`, and neither sources nor queues draw
-//! random numbers. Ten such runs are one observation, so tables say "deterministic" and give no interval. Leave out `start`, so that
-//! flows start at random times, or set `run.deterministic = true`, which makes one run.
+//! Rule `same-replications`.
 
+use super::about::{About, Stage};
 use super::evidence::Evidence;
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "All replications gave the same bits",
+    reason: "Nothing in them was random: flows have a fixed `start`, and neither sources nor queues draw random \
+        numbers. Ten such runs are one observation, so tables say \"deterministic\" and give no interval. Leave \
+        out `start`, so that flows start at random times, or set `run.deterministic = true`, which makes one \
+        run.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence.at_points(|point| {

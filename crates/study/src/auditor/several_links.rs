@@ -1,9 +1,21 @@
-//! *A metric of the bottleneck is of several links together.* Counts are then sums over the links, and means and percentiles are those of the
-//! packets of all their queues. Name a link if you want one alone (`sojourn_s_p95 of r1-r2`).
+//! Rule `several-links`.
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, Shown};
 use super::finding::Finding;
 use crate::measured::Measured;
+
+pub(super) const ABOUT: About = About {
+    title: "A metric of the bottleneck is of several links together",
+    reason: "Counts are then sums over the links, and means and percentiles are those of the packets of all their \
+        queues. Name a link if you want one alone (`sojourn_s_p95 of r1-r2`).",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 /// Links that are listed.
 const LISTED: usize = 3;
@@ -13,7 +25,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         .shown
         .iter()
         .filter_map(|shown| several(evidence, shown));
-    found.map(Finding::info).collect()
+    found.map(Finding::note).collect()
 }
 
 fn several(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Option<String> {

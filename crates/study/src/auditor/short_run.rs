@@ -1,11 +1,22 @@
-//! *The measured time is less than 20 base round trips, or the warm-up is less than 5.* A congestion control changes its rate once per
-//! round trip, and its sawtooth takes many. A mean over a few round trips describes the start of the flows. Make `run.duration` longer,
-//! or the round trip shorter.
+//! Rule `short-run`.
 
 use sojourn_units::Span;
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, Seen};
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "The measured time is less than 20 base round trips, or the warm-up is less than 5",
+    reason: "A congestion control changes its rate once per round trip, and its sawtooth takes many. A mean over a \
+        few round trips describes the start of the flows. Make `run.duration` longer, or the round trip shorter.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 /// Base round trips that should be measured, and that should be left out before.
 const ROUND_TRIPS: u64 = 20;

@@ -1,16 +1,29 @@
-//! *Queues under comparison hold different amounts, and it matters.* A queue that may hold ten times as much can delay ten times as long and
-//! drop later: then the limit is compared, not the algorithm. Limits are counted in bytes at the mean packet size that was measured, and in
-//! milliseconds at the rate of the link. The rule reports a difference of more than 10 % if a queue dropped a packet for lack of room, or if
-//! a backlog reached half the smallest of the limits. Where no queue came near a limit, the limits changed nothing. Set `topology.buffer`,
-//! which gives every queue the same limit. In a graph, set `limit` in each queue's specification. Where a difference is wanted, as for a queue that needs no
-//! limit, say so in the text of the study.
+//! Rule `unequal-buffers`.
 
 use sojourn_results::outcome::QueueOutcome;
 use sojourn_results::stats::to_f64;
 use sojourn_units::{Limit, Rate};
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, FULL, Seen, drops, places, short, value};
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "Queues under comparison hold different amounts, and it matters",
+    reason: "A queue that may hold ten times as much can delay ten times as long and drop later: then the limit is \
+        compared, not the algorithm. Limits are counted in bytes at the mean packet size that was measured, and \
+        in milliseconds at the rate of the link. The rule reports a difference of more than 10 % if a queue \
+        dropped a packet for lack of room, or if a backlog reached half the smallest of the limits. Where no \
+        queue came near a limit, the limits changed nothing. Set `topology.buffer`, which gives every queue the \
+        same limit. In a graph, set `limit` in each queue's specification. Where a difference is wanted, as for \
+        a queue that needs no limit, say so in the text of the study.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 /// Compared limits may differ by this factor.
 const EQUAL_WITHIN: f64 = 1.1;

@@ -1,13 +1,25 @@
-//! *A factor sets the queue of a link that no metric of a queue is of.* The tables then show the queue of another link, which the factor
-//! changes only indirectly. Name the link in the table (`of = "ap-server"`) or in a metric
-//! (`sojourn_s_p95 of ap-server`), or mark it in the scenario (`bottleneck = true`).
+//! Rule `unmeasured-queue`.
 
 use sojourn_results::manifest::{FactorInfo, PointInfo};
 use sojourn_run::compile::LinkInfo;
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, Shown};
 use super::finding::Finding;
 use crate::measured::queues_set_by;
+
+pub(super) const ABOUT: About = About {
+    title: "A factor sets the queue of a link that no metric of a queue is of",
+    reason: "The tables then show the queue of another link, which the factor changes only indirectly. Name the link \
+        in the table (`of = \"ap-server\"`) or in a metric (`sojourn_s_p95 of ap-server`), or mark it in the \
+        scenario (`bottleneck = true`).",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 /// Links that are listed.
 const LISTED: usize = 3;

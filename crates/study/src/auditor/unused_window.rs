@@ -1,11 +1,23 @@
-//! *A recorded congestion window grew to more than ten times the data that was ever in flight.* The application or the receiver limited
-//! the flow, and the window grew regardless: RFC 5681 opens it for every acknowledgement, whether the flow used the window or not. The
-//! path never had to carry that much. The next large write leaves in one burst and overruns the buffer. Set `validate_window = true` (RFC
-//! 7661), or use a congestion control whose text forbids such growth, such as CUBIC (RFC 9438 section 5.8). This rule needs recorded
-//! windows: `record = "cwnd"` in `[series]`.
+//! Rule `unused-window`.
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, Seen, short};
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "A recorded congestion window grew to more than ten times the data that was ever in flight",
+    reason: "The application or the receiver limited the flow, and the window grew regardless: RFC 5681 opens it for \
+        every acknowledgement, whether the flow used the window or not. The path never had to carry that much. \
+        The next large write leaves in one burst and overruns the buffer. Set `validate_window = true` (RFC \
+        7661), or use a congestion control whose text forbids such growth, such as CUBIC (RFC 9438 section 5.8). \
+        This rule needs recorded windows: `record = \"cwnd\"` in `[series]`.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 /// A window that is this many times what was ever in flight, and larger than these bytes, was not tested by the path.
 const UNUSED: f64 = 10.0;

@@ -1,11 +1,23 @@
-//! *The receive windows of all TCP flows together are smaller than the rate of the bottleneck times the longest base round trip.* The
-//! flows then wait for their windows, not for the network: the link stays partly idle and the queue empty. Raise `window` of the flows.
-//! The usual cause is ns-2's default of 20 packets.
+//! Rule `window-below-bdp`.
 
 use sojourn_units::{Bytes, Packets, Span};
 
+use super::about::{About, Stage};
 use super::evidence::{Evidence, Seen, value};
 use super::finding::Finding;
+
+pub(super) const ABOUT: About = About {
+    title: "The receive windows of all TCP flows together are smaller than the rate of the bottleneck times the \
+        longest base round trip",
+    reason: "The flows then wait for their windows, not for the network: the link stays partly idle and the queue \
+        empty. Raise `window` of the flows. The usual cause is ns-2's default of 20 packets.",
+    source: "",
+    remedy: "",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: "",
+    negative: "",
+};
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence.at_points(|point| too_small(evidence, point));

@@ -245,10 +245,8 @@ pub fn pairs(table: &TraceTable) -> Vec<[String; 2]> {
 }
 
 fn notes(analysis: &Analysis) -> Vec<Note> {
-    let note = |skipped: &crate::read::input::Skipped| Note {
-        rule: "skipped".to_owned(),
-        severity: Severity::Warning,
-        text: format!(
+    let note = |skipped: &crate::read::input::Skipped| {
+        let text = format!(
             "{} places of the trace could not be read and were skipped, the first of them: `{}`",
             skipped.count,
             skipped
@@ -256,15 +254,10 @@ fn notes(analysis: &Analysis) -> Vec<Note> {
                 .first()
                 .map_or("", String::as_str)
                 .replace('`', "'")
-        ),
-        help: None,
+        );
+        Note::new("skipped", Severity::Warning, text)
     };
-    let remark = |text: &String| Note {
-        rule: "capture".to_owned(),
-        severity: Severity::Info,
-        text: text.clone(),
-        help: None,
-    };
+    let remark = |text: &String| Note::new("capture", Severity::Note, text.clone());
     let remarks = analysis.remarks.iter().map(remark);
     analysis.skipped.iter().map(note).chain(remarks).collect()
 }
