@@ -52,6 +52,7 @@ commands! {
     init::InitArgs as Init,
     report::ReportArgs as Report,
     diff::DiffArgs as Diff,
+    audit::AuditArgs as Audit,
     rerun::RerunArgs as Rerun,
     bundle::BundleArgs as Bundle,
     ["Look up"]

@@ -68,6 +68,9 @@ pub struct Manifest {
     /// Published values to show next to the results.
     #[serde(default)]
     pub published: Vec<Published>,
+    /// Remarks of the auditor that the study allows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowances: Vec<Allowance>,
     /// What the auditor says; written when all runs are there.
     #[serde(default)]
     pub notes: Vec<Note>,
@@ -77,6 +80,16 @@ pub struct Manifest {
     /// Checksum of all the above as compact JSON; only files have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
+}
+
+/// A rule of the auditor that a study allows, with its reason.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Allowance {
+    /// Id of the rule.
+    pub rule: String,
+    /// Why its remarks are expected here.
+    pub reason: String,
 }
 
 /// An experiment: factors whose levels, each with each, make its points.

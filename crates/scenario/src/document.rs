@@ -36,6 +36,47 @@ pub struct Document {
     root: Table,
     /// What arguments set, with their paths.
     arguments: Vec<(String, Node)>,
+    comments: Vec<Comment>,
+}
+
+/// A line of a file that is a comment and nothing else.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Comment {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What follows the `#`.
+    pub text: String,
+}
+
+/// The lines of a text in TOML that are comments. What stands in a text of several lines is none.
+fn comments(text: &str) -> Vec<Comment> {
+    let mut found = Vec::new();
+    let mut inside: Option<&str> = None;
+    for (line, content) in (1..).zip(text.lines()) {
+        let mut rest = content.trim_start();
+        if let (None, Some(text)) = (inside, rest.strip_prefix('#')) {
+            let text = text.to_owned();
+            found.push(Comment { line, text });
+            continue;
+        }
+        // Every delimiter ends what the one before it began.
+        loop {
+            let next = match inside {
+                Some(mark) => rest.find(mark).map(|at| (at, mark)),
+                None => ["\"\"\"", "'''"]
+                    .into_iter()
+                    .filter_map(|mark| Some((rest.find(mark)?, mark)))
+                    .min(),
+            };
+            let Some((at, mark)) = next else { break };
+            inside = match inside {
+                Some(_) => None,
+                None => Some(mark),
+            };
+            rest = &rest[at + mark.len()..];
+        }
+    }
+    found
 }
 
 /// Bytes of a file that is read at most: a delivery trace of ten million lines has fewer.
@@ -116,6 +157,7 @@ impl Document {
             file: file.to_owned(),
             root: Table::default(),
             arguments: Vec::new(),
+            comments: Vec::new(),
         }
     }
 
@@ -149,6 +191,7 @@ impl Document {
             file: file.to_owned(),
             root: lines.table(parsed.as_table(), &Place::Line(1)),
             arguments: Vec::new(),
+            comments: comments(text),
         })
     }
 
@@ -174,6 +217,7 @@ impl Document {
                 file: name.to_owned(),
                 root,
                 arguments: Vec::new(),
+                comments: Vec::new(),
             }),
             _ => Err(LabError::new(
                 LabErrorKind::WrongType,
@@ -186,6 +230,11 @@ impl Document {
     /// What messages call the document: the path of its file.
     pub fn file(&self) -> &str {
         &self.file
+    }
+
+    /// The lines of its file that are comments.
+    pub fn comments(&self) -> &[Comment] {
+        &self.comments
     }
 
     /// The document under another name.
@@ -365,6 +414,7 @@ impl Document {
                 entries: self.root.entries.iter().map(emptied).collect(),
             },
             arguments: arguments.cloned().collect(),
+            comments: self.comments.clone(),
         }
     }
 
@@ -393,6 +443,7 @@ impl From<Table> for Document {
             file: String::new(),
             root,
             arguments: Vec::new(),
+            comments: Vec::new(),
         }
     }
 }

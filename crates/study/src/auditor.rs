@@ -4,10 +4,12 @@
 //! `ABOUT` is its section of `docs/auditor.md`. A remark never stops a study.
 
 mod about;
+mod allow;
 mod evidence;
 mod finding;
 
 pub use about::{About, Stage};
+pub use allow::allowances;
 
 use evidence::Evidence;
 use finding::Finding;
@@ -101,9 +103,17 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().find(is_it)
 }
 
-/// Everything that the rules notice in the results of a study, rule by rule. `fallbacks` is what its reader had to say on dialects.
+/// Everything that the rules notice in the results of a study, rule by rule, with the reason where the study allows it. `fallbacks` is what its reader had to say on dialects.
 pub fn audit(results: &ResultSet, fallbacks: &[String]) -> Vec<Note> {
     remarks(results, fallbacks, |_| true)
+}
+
+/// The same of results that were audited before, whose manifest keeps what the reader of the study said.
+pub fn audit_again(results: &ResultSet) -> Vec<Note> {
+    let before = results.manifest.notes.iter();
+    let fallbacks = before.filter(|note| note.rule == DIALECT_FALLBACK);
+    let fallbacks: Vec<String> = fallbacks.map(|note| note.text.clone()).collect();
+    audit(results, &fallbacks)
 }
 
 /// What the rules on scenarios notice in a study that did not run.
@@ -118,5 +128,6 @@ fn remarks(results: &ResultSet, fallbacks: &[String], wanted: fn(&Rule) -> bool)
     let points = evidence::seen(results);
     let evidence = Evidence::of(results, &points, fallbacks);
     let rules = RULES.iter().filter(|rule| wanted(rule));
-    rules.flat_map(|rule| rule.notes(&evidence)).collect()
+    let notes = rules.flat_map(|rule| rule.notes(&evidence)).collect();
+    allow::allowed(notes, &results.manifest.allowances)
 }

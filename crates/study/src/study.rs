@@ -53,7 +53,8 @@ use std::sync::Arc;
 use sojourn_results::asked::Names;
 use sojourn_results::design::Design;
 use sojourn_results::manifest::{
-    ExperimentInfo, FactorInfo, Manifest, PointInfo, SCHEMA_VERSION, ScenarioText, VERSION,
+    Allowance, ExperimentInfo, FactorInfo, Manifest, PointInfo, SCHEMA_VERSION, ScenarioText,
+    VERSION,
 };
 use sojourn_results::specs::{AnswerSpec, FigureSpec, Published, TableSpec};
 use sojourn_run::compile::compile;
@@ -72,6 +73,7 @@ pub use keys::{
 };
 pub use points::Point;
 
+use crate::auditor::allowances;
 use crate::factors::unknown;
 use algorithms::add_algorithms;
 use factors::{experiments, queue_labels};
@@ -110,6 +112,8 @@ pub struct Study {
     pub equivalent_within: Option<f64>,
     /// What the user should know, such as a dialect that fell back.
     pub notes: Vec<String>,
+    /// Remarks of the auditor that its comments allow.
+    pub allowances: Vec<Allowance>,
     /// Experiments and the arguments that have no effect in them.
     idle: Vec<(String, String)>,
     /// What is known of the points of each experiment, by its name.
@@ -168,6 +172,7 @@ impl Study {
             published: Vec::new(),
             equivalent_within: about.equivalent_within.map(Ratio::get),
             notes: Vec::new(),
+            allowances: allowances(document)?,
             idle: Vec::new(),
             facts: BTreeMap::new(),
             limits: match root.table("limits")? {
@@ -438,6 +443,7 @@ impl Study {
             published: Vec::new(),
             equivalent_within: None,
             notes: Vec::new(),
+            allowances: Vec::new(),
             idle: Vec::new(),
             facts: BTreeMap::new(),
             limits: LimitParams::default(),
@@ -548,6 +554,7 @@ impl Study {
             figures: self.figures.clone(),
             equivalent_within: self.equivalent_within,
             published: self.published.clone(),
+            allowances: self.allowances.clone(),
             notes: Vec::new(),
             design: self.design.clone(),
             checksum: None,

@@ -19,6 +19,7 @@ use sojourn_run::needs::Needs;
 use sojourn_scenario::document::{Document, read_text};
 use sojourn_scenario::model::{Scenario, Warmup};
 use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::auditor::allowances;
 use sojourn_study::study::{STUDY_KEYS, Study};
 use sojourn_traces::write::{TraceError, TraceFormat, run_written_unless};
 use std::fs::{self, File};
@@ -125,6 +126,7 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
         study.title = title;
     }
     study.description = reading.description;
+    study.allowances = allowances(&document)?;
     let command = Words::new("run")
         .path(&args.scenario)
         .option("--replications", args.replications.as_deref())

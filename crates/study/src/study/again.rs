@@ -42,6 +42,7 @@ impl Study {
             published: manifest.published.clone(),
             equivalent_within: manifest.equivalent_within,
             notes: notes.map(|note| note.text.clone()).collect(),
+            allowances: manifest.allowances.clone(),
             idle: Vec::new(),
             facts: BTreeMap::new(),
             limits: LimitParams {
