@@ -226,11 +226,12 @@ def digest(printed: Result) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def run(sojourn: Path, study: str, *options: str) -> Result:
-    """What `sojourn study` prints of a study."""
+def run(sojourn: Path, study: str, *options: str, keep: Path | None = None) -> Result:
+    """What `sojourn study` prints of a study. Its result directory is kept where `keep` says, and taken from there again."""
     with tempfile.TemporaryDirectory() as scratch:
+        out = (keep or Path(scratch, "results")).resolve()
         command = [str(sojourn), "study", str(STUDIES / study / "study.toml")]
-        command += ["--out", str(Path(scratch, "results")), "--format", "json", *options]
+        command += ["--out", str(out), "--format", "json", *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=scratch)
     if done.returncode != 0:
         raise RuntimeError(f"{study}: `{' '.join(command)}`:\n{done.stderr}")
@@ -291,20 +292,27 @@ def write_numbers(book: Book, short: Result) -> str:
     return text + ',\n "numbers": {\n  ' + ",\n  ".join(lines) + "\n }\n}\n"
 
 
-def make(sojourn: Path, study: str, full_options: Sequence[str]) -> Iterator[tuple[Path, str]]:
+def make(
+    sojourn: Path, study: str, full_options: Sequence[str], keep: Path | None
+) -> Iterator[tuple[Path, str]]:
     """Runs a study, in full and short, and gives its files."""
     folder = STUDIES / study
+
+    def kept(name: str) -> Path | None:
+        return keep / study / name if keep else None
+
     begun = time.monotonic()
-    full = run(sojourn, study, *full_options)
+    full = run(sojourn, study, *full_options, keep=kept("full"))
     took = time.monotonic() - begun
     book = Book(study, results_of(full["results"]), {})
     # The first rendering finds out which experiments' notes are wanted.
     render(book)
     for name in book.audited:
-        part = run(sojourn, study, *full_options, "--only", name) if name else full
+        only = (*full_options, "--only", name)
+        part = run(sojourn, study, *only, keep=kept(f"only-{name}")) if name else full
         book.audits[name] = part["notes"]
     begun = time.monotonic()
-    short = run(sojourn, study, *short_options(study))
+    short = run(sojourn, study, *short_options(study), keep=kept("short"))
     print(f"studies: {study}: {took:.0f} s in full, {time.monotonic() - begun:.0f} s short")
     yield folder / "README.md", render(book)
     yield folder / NUMBERS, write_numbers(book, short)
@@ -341,6 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sojourn", type=Path, help="the command")
     parser.add_argument("--study", action="append", help="this study only")
     parser.add_argument("--set", action="append", default=[], help="a value of the full run")
+    parser.add_argument("--keep", type=Path, help="keep result directories here, and take them again")
     parser.add_argument("--check", action="store_true", help="run and write nothing, compare")
     options = parser.parse_args(arguments)
     command = options.sojourn.resolve() if options.sojourn else None
@@ -354,7 +363,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(f"no study {name!r}; there are {', '.join(studies())}")
     sets = [word for value in options.set for word in ("--set", value)]
     for study in wanted:
-        for path, content in make(command, study, sets):
+        for path, content in make(command, study, sets, options.keep):
             path.write_text(content, encoding="utf-8")
             print(f"studies: wrote {path.relative_to(ROOT).as_posix()}")
     return 0
