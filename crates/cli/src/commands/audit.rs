@@ -323,7 +323,8 @@ fn text(all: &[Audited]) -> Text {
 }
 
 fn remark(text: Text, note: &Note) -> Text {
-    let label = format!("  {}[{}]:", severity(note), note.rule);
+    let label = format!("{}[{}]:", severity(note), note.rule);
+    let text = text.plain("  ");
     let text = match note.level() {
         Severity::Error => text.error(&label),
         Severity::Warning => text.warning(&label),
