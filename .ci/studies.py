@@ -179,7 +179,15 @@ class Book:
         notes = self.audits.get(name, [])
         if not notes:
             return "- Nothing."
-        return "\n".join(f"- {n['severity']}: `{n['rule']}`: {n['text']}" for n in notes)
+        return "\n".join(remark(note) for note in notes)
+
+
+def remark(note: Result) -> str:
+    """A remark of the auditor as an item of a list."""
+    text = f"`{note['rule']}`: {note['text']}"
+    if "allowed" in note:
+        return f"- allowed: {text} Allowed because {note['allowed'].rstrip('.')}."
+    return f"- {note['severity']}: {text}"
 
 
 def reach(numbers: Sequence[Number], digits: int = 1) -> str:
@@ -349,7 +357,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sojourn", type=Path, help="the command")
     parser.add_argument("--study", action="append", help="this study only")
     parser.add_argument("--set", action="append", default=[], help="a value of the full run")
-    parser.add_argument("--keep", type=Path, help="keep result directories here, and take them again")
+    parser.add_argument(
+        "--keep", type=Path, help="keep result directories here, and take them again"
+    )
     parser.add_argument("--check", action="store_true", help="run and write nothing, compare")
     options = parser.parse_args(arguments)
     command = options.sojourn.resolve() if options.sojourn else None
