@@ -102,6 +102,7 @@ mod palette;
 mod paper;
 mod picture;
 mod plain;
+pub mod plane;
 pub mod play;
 mod render;
 mod sheets;

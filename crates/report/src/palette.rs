@@ -119,7 +119,8 @@ impl Palette {
         Self::of_labels(&coloured_labels(figure))
     }
 
-    fn of_labels<'a>(labels: impl IntoIterator<Item = &'a String>) -> Self {
+    /// One colour per label.
+    pub(crate) fn of_labels<'a>(labels: impl IntoIterator<Item = &'a String>) -> Self {
         let mut distinct: Vec<&String> = Vec::new();
         for label in labels {
             if !is_published(label) && !distinct.contains(&label) {

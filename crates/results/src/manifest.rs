@@ -102,6 +102,23 @@ pub struct ExperimentInfo {
     pub title: String,
     /// Its factors, the slowest first.
     pub factors: Vec<FactorInfo>,
+    /// How the values of some of them were drawn; the points have the values. `None` where every level runs with every other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
+}
+
+/// How values of factors were drawn.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sampling {
+    /// `sobol` or `lhs`.
+    pub kind: String,
+    /// Number of samples.
+    pub samples: u64,
+    /// Their seed.
+    pub seed: u64,
+    /// The factors that were drawn together.
+    pub factors: Vec<String>,
 }
 
 /// A factor of an experiment.

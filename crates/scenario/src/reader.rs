@@ -42,7 +42,7 @@ use crate::model::{
 
 pub use declared::{Declared, FlowDeclaration};
 pub(crate) use kinds::resolve_flow;
-pub use kinds::{FlowKindInfo, FlowPart, flow_kinds, known_flow_kind};
+pub use kinds::{FlowKindInfo, FlowPart, flow_kinds, flow_parts, known_flow_kind};
 pub use queues::{dialect_notes, resolve_queue, with_buffer};
 
 /// Revision of the form of scenario files that this version reads and writes.

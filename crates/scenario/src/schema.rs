@@ -143,8 +143,18 @@ fn study_keys(key: &str) -> (&'static [&'static str], Vec<(&'static str, Value)>
             )],
         ),
         "factor" => (
-            &["name", "values"],
+            // Either values or a range.
+            &["name"],
             vec![
+                (
+                    "range",
+                    json!({
+                        "type": "array",
+                        "minItems": 2,
+                        "maxItems": 2,
+                        "description": "The least and the greatest value for the path, from which the design draws.",
+                    }),
+                ),
                 (
                     "values",
                     json!({

@@ -2,12 +2,15 @@
 
 pub mod auditor;
 pub mod bundle;
+pub mod dialects;
 pub mod expect;
 mod factors;
 mod figure;
 pub mod lookup;
+pub mod map;
 mod measured;
 pub mod named;
+mod range;
 pub mod rerun;
 pub mod starter;
 mod steady;

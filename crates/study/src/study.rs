@@ -44,6 +44,7 @@ mod lists;
 mod points;
 mod published;
 mod rounds;
+mod sampled;
 mod shown;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,9 +69,10 @@ use sojourn_units::{Ratio, Spec};
 pub(crate) use self::execute::execute_points;
 pub use execute::{Executed, Failure, Options, Progress, Shard, Waits, execute};
 pub use keys::{
-    AnswerParams, ExperimentParams, FactorParams, FigureParams, STUDY_KEYS, StudyParams,
-    TableParams, tables,
+    AnswerParams, DesignParams, ExperimentParams, FactorParams, FigureParams, STUDY_KEYS,
+    StudyParams, TableParams, tables,
 };
+pub(crate) use points::Placed;
 pub use points::Point;
 
 use crate::auditor::allowances;
@@ -256,6 +258,7 @@ impl Study {
             name: String::new(),
             title: self.title.clone(),
             factors: Vec::new(),
+            sampling: None,
         });
         let scenario = Arc::new(base.scenario);
         self.points = vec![Point::of_scenario("", BTreeMap::new(), scenario)];
@@ -436,6 +439,7 @@ impl Study {
                 name: String::new(),
                 title,
                 factors,
+                sampling: None,
             }],
             points,
             tables: Vec::new(),

@@ -39,7 +39,7 @@ use sojourn_scenario::error::Result;
 
 pub use diff::{Difference, diff};
 pub use overlay::{Overlaid, overlay};
-pub use verdicts::Ranked;
+pub use verdicts::{Order, PairVerdict, Ranked};
 pub use wanted::{Record, Tested};
 
 use crate::topology;
@@ -169,18 +169,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         let tables = tables::of(&wanted);
         choice.take(&wanted, &tables, &[]);
         all.tables.extend(tables);
-        let metrics = wanted.asked();
-        for point in results.manifest.points_of(&experiment.name) {
-            for asked in &metrics {
-                let Some(estimate) = wanted.estimate(point, asked) else {
-                    continue;
-                };
-                let levels = wanted.levels(point);
-                let record = Record::of(&wanted, levels, asked.text(), asked.unit(), &estimate);
-                all.records
-                    .push(record.at(links::of(&wanted, point, asked)));
-            }
-        }
+        all.records.extend(records_of(&wanted));
         all.records.extend(transfers::records(&wanted));
         all.records.extend(receivers::records(&wanted));
         all.differences.extend(tables::difference_records(&wanted));
@@ -188,6 +177,36 @@ pub fn comparison(results: &ResultSet) -> Comparison {
     }
     all.answer = choice.answer().table;
     all
+}
+
+/// Every metric that tables show, at each point.
+pub(crate) fn records(results: &ResultSet) -> Vec<Record> {
+    let experiments = results.manifest.experiments.iter();
+    let of = |experiment| records_of(&Wanted::of(results, experiment));
+    experiments.flat_map(of).collect()
+}
+
+fn records_of(wanted: &Wanted<'_>) -> Vec<Record> {
+    let metrics = wanted.asked();
+    let mut all = Vec::new();
+    for point in wanted.points() {
+        for asked in &metrics {
+            let Some(estimate) = wanted.estimate(point, asked) else {
+                continue;
+            };
+            let levels = wanted.levels(point);
+            let record = Record::of(wanted, levels, asked.text(), asked.unit(), &estimate);
+            all.push(record.at(links::of(wanted, point, asked)));
+        }
+    }
+    all
+}
+
+/// What is said of each pair of compared levels, in the metrics that are ranked.
+pub fn pair_verdicts(results: &ResultSet) -> Vec<PairVerdict> {
+    let experiments = results.manifest.experiments.iter();
+    let of = |experiment| tables::pair_verdicts(&Wanted::of(results, experiment));
+    experiments.flat_map(of).collect()
 }
 
 /// Which dialect of each queue and then of each congestion control ran, where it has several.

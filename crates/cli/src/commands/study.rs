@@ -1,5 +1,7 @@
 //! `sojourn study`.
 
+mod dialects;
+
 use super::run::{LIMIT_MEMORY, apply_run_options, apply_sets};
 use crate::args::MakeArgs;
 use crate::command::Words;
@@ -24,7 +26,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   sojourn study rrul
   sojourn study study.toml --all
-  sojourn study rfc7928 --set run.replications=3 --only 5-1-1 --dry-run")]
+  sojourn study rfc7928 --set run.replications=3 --only 5-1-1 --dry-run
+  sojourn study codel-drr-bandwidth-mtu --dialects all")]
 pub(crate) struct StudyArgs {
     /// Study file (TOML), or the name of a study: one in ./studies/NAME/study.toml, or one that comes with Sojourn.
     pub(crate) study: OsString,
@@ -49,6 +52,10 @@ pub(crate) struct StudyArgs {
     /// Result directory [default: results/NAME]. Runs that it already holds are not repeated.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Run the study once more in each of these dialects, such as rfc,ns2,linux or all, and say which rankings hold there. The results of
+    /// each dialect are in a directory of their own [default: results/NAME-dialects].
+    #[arg(long, value_name = "DIALECTS", conflicts_with = "shard")]
+    pub(crate) dialects: Option<String>,
     /// Make only one part of the runs, such as 1/4. Other processes make the other parts.
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
@@ -77,25 +84,25 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
     let (mut study, name, source) = read(args)?;
     study.keep_only(&args.only)?;
     study.check_arguments()?;
-    if args.make.dry_run {
+    if args.make.dry_run && args.dialects.is_none() {
         return emit(&study.needs()?.to_string());
     }
-    let out = match &args.out {
-        Some(out) => out.clone(),
-        None => Path::new("results").join(&name),
+    let out = match (&args.out, &args.dialects) {
+        (Some(out), _) => out.clone(),
+        (None, None) => Path::new("results").join(&name),
+        (None, Some(_)) => Path::new("results").join(format!("{name}-dialects")),
     };
-    let only = (!args.only.is_empty()).then(|| args.only.join(","));
-    let command = Words::new("study")
-        .path(Path::new(&args.study))
-        .option("--only", only.as_deref())
-        .option("--replications", args.replications.as_deref())
-        .option("--seed", args.seed.as_deref())
-        .option("--warmup", args.warmup.as_deref())
-        .option("--precision", args.precision.as_deref())
-        .options("--set", &args.sets)
-        .option(LIMIT_MEMORY, args.make.limit_memory.as_deref())
-        .option_path("--out", args.out.as_deref())
-        .text();
+    let command = command_of(args);
+    if let Some(list) = &args.dialects {
+        return dialects::run(&dialects::Request {
+            study: &study,
+            name: &name,
+            list,
+            out: &out,
+            command: &command,
+            make: &args.make,
+        });
+    }
     let made = make(
         &study,
         &name,
@@ -128,6 +135,23 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         true => show::whole(&comparison).plain(&show::place_of(&out)).page(),
         false => show::answer(&comparison, &out).emit(),
     }
+}
+
+/// The command that repeats it.
+fn command_of(args: &StudyArgs) -> String {
+    let only = (!args.only.is_empty()).then(|| args.only.join(","));
+    Words::new("study")
+        .path(Path::new(&args.study))
+        .option("--only", only.as_deref())
+        .option("--replications", args.replications.as_deref())
+        .option("--seed", args.seed.as_deref())
+        .option("--warmup", args.warmup.as_deref())
+        .option("--precision", args.precision.as_deref())
+        .options("--set", &args.sets)
+        .option(LIMIT_MEMORY, args.make.limit_memory.as_deref())
+        .option("--dialects", args.dialects.as_deref())
+        .option_path("--out", args.out.as_deref())
+        .text()
 }
 
 /// What a part says that cannot go on before the others.

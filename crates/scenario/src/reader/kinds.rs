@@ -244,6 +244,19 @@ pub(super) fn try_flow(
     }
 }
 
+/// The parts of a flow to one node or to a multicast group, such as TCP, its control and its source, with what each resolves to.
+///
+/// # Errors
+/// When a part lacks the dialect, or a parameter is not one of theirs.
+pub fn flow_parts(
+    kind: &str,
+    args: &[(String, String)],
+    dialect: Option<&str>,
+    to_group: bool,
+) -> Result<Vec<(&'static str, sources::Resolved)>, ParamError> {
+    try_flow(kind, args, dialect, to_group).map(|built| built.parts)
+}
+
 /// The arguments of a flow, to one node or to a multicast group, with every parameter and its value; as given where these would mean
 /// something else.
 pub(crate) fn resolve_flow(

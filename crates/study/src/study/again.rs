@@ -1,16 +1,87 @@
 //! The study of a result directory: its manifest holds everything that ran.
 
+use super::points::{Gathering, Placed};
 use super::{Point, Study};
 use crate::auditor::DIALECT_FALLBACK;
 use sojourn_results::manifest::Manifest;
+use sojourn_results::specs::AnswerSpec;
 use sojourn_scenario::error::Result;
-use sojourn_scenario::model::LimitParams;
+use sojourn_scenario::model::{LimitParams, Scenario};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sojourn_units::Bytes;
 
 impl Study {
+    /// The same study with other scenarios, one for each point in their order, in a dialect.
+    ///
+    /// # Errors
+    /// When a scenario is not allowed, or asks for more than the limits.
+    pub(crate) fn with_scenarios(&self, scenarios: Vec<Scenario>, dialect: &str) -> Result<Study> {
+        let mut study = Study {
+            title: format!("{}, dialect {dialect}", self.title),
+            points: Vec::new(),
+            notes: Vec::new(),
+            idle: Vec::new(),
+            facts: BTreeMap::new(),
+            design: None,
+            ..self.clone()
+        };
+        let mut gathered: BTreeMap<String, Gathering> = BTreeMap::new();
+        for (point, scenario) in self.points.iter().zip(scenarios) {
+            let document = scenario.to_document_as_given();
+            let mut reading = Scenario::read(&document, &[])?;
+            reading.limits = self.limits.clone();
+            let gathering = gathered.entry(point.experiment.clone()).or_default();
+            gathering.take(&reading, &document)?;
+            study.add_notes(&reading.notes);
+            let (experiment, levels) = (&point.experiment, point.levels.clone());
+            let scenario = Arc::new(reading.scenario);
+            study
+                .points
+                .push(Point::of_scenario(experiment, levels, scenario));
+        }
+        let facts = gathered.into_iter().map(|(name, all)| (name, all.facts()));
+        study.facts = facts.collect();
+        Ok(study)
+    }
+
+    /// A study with an experiment for each of some places, and one table each. The rest is this study's.
+    ///
+    /// # Errors
+    /// When a scenario is not allowed, or asks for more than the limits.
+    pub(crate) fn with_places(&self, places: Vec<Placed<'_>>) -> Result<Study> {
+        let mut study = Study {
+            experiments: Vec::new(),
+            points: Vec::new(),
+            tables: Vec::new(),
+            figures: Vec::new(),
+            published: Vec::new(),
+            answer: AnswerSpec::default(),
+            idle: Vec::new(),
+            facts: BTreeMap::new(),
+            design: None,
+            ..self.clone()
+        };
+        for place in places {
+            let mut gathering = Gathering::default();
+            for (point, levels, document) in place.points {
+                let reading = point.read_again(&document)?;
+                gathering.take(&reading, &document)?;
+                let scenario = Arc::new(reading.scenario);
+                let name = &place.experiment.name;
+                study
+                    .points
+                    .push(Point::of_scenario(name, levels, scenario));
+            }
+            let name = place.experiment.name.clone();
+            study.facts.insert(name, gathering.facts());
+            study.experiments.push(place.experiment);
+            study.tables.push(place.table);
+        }
+        Ok(study)
+    }
+
     /// The study that a manifest is of. It was allowed before, so its limits leave room for what it needs.
     ///
     /// # Errors

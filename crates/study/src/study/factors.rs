@@ -12,7 +12,9 @@ use sojourn_units::Spec;
 use super::keys::{ExperimentParams, FactorParams};
 use super::lists::text_list;
 use super::points::{Edit, Experiment, Levels};
+use super::sampled::{self, Ranged};
 use crate::factors::unknown;
+use crate::range::Range;
 
 /// The longest name of an experiment: with what tables and figures add to it, it is still an id.
 const MOST_LETTERS: usize = 64;
@@ -21,7 +23,7 @@ pub(super) fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
     let mut all: Vec<Experiment> = Vec::new();
     for table in root.tables("experiment")? {
         let params: ExperimentParams = table.params(Extra {
-            keys: &["set", "factor"],
+            keys: &["set", "factor", "design"],
             dialect: None,
         })?;
         let name = table
@@ -34,9 +36,13 @@ pub(super) fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
                     name: String::new(),
                     title: String::new(),
                     factors: Vec::new(),
+                    sampling: None,
                 },
                 edits: Vec::new(),
                 levels: Vec::new(),
+                ranged: Vec::new(),
+                design: None,
+                samples: Vec::new(),
             },
             Some(base) => {
                 let found = all.iter().find(|other| other.info.name == *base);
@@ -55,6 +61,10 @@ pub(super) fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
         for factor in table.tables("factor")? {
             experiment.take(&factor, params.extends.is_some())?;
         }
+        if let Some(design) = sampled::design(&table)? {
+            experiment.design = Some(design);
+        }
+        experiment.draw(&table)?;
         all.push(experiment);
     }
     Ok(all)
@@ -90,7 +100,7 @@ fn check_name(table: &TableRef<'_>, name: &str, all: &[Experiment]) -> Result<()
 impl Experiment {
     /// Adds a factor, or replaces that of the same name where the experiment extends another.
     fn take(&mut self, table: &TableRef<'_>, replaces: bool) -> Result<()> {
-        let (info, levels) = factor(table)?;
+        let (info, levels, ranged) = factor(table)?;
         let position = self
             .info
             .factors
@@ -100,6 +110,7 @@ impl Experiment {
             Some(position) if replaces => {
                 self.info.factors[position] = info;
                 self.levels[position] = Arc::new(levels);
+                self.ranged[position] = ranged;
             }
             Some(_) => {
                 let problem = format!("two factors are named {:?}", info.name);
@@ -110,19 +121,96 @@ impl Experiment {
             None => {
                 self.info.factors.push(info);
                 self.levels.push(Arc::new(levels));
+                self.ranged.push(ranged);
             }
         }
         Ok(())
     }
+
+    /// Draws the samples of the factors that are ranges.
+    fn draw(&mut self, table: &TableRef<'_>) -> Result<()> {
+        let sampled: Vec<usize> = (0..self.ranged.len())
+            .filter(|at| self.ranged[*at].is_some())
+            .collect();
+        let design = match (&self.design, sampled.as_slice()) {
+            (None, []) => return Ok(()),
+            (Some(design), [_, ..]) => design.clone(),
+            (None, [first, ..]) => {
+                let problem = format!(
+                    "the factor {:?} is a range, and nothing says how many values to draw",
+                    self.info.factors[*first].name
+                );
+                let error = table.error_on("design", LabErrorKind::MissingKey, problem);
+                return Err(error.remedy("add [experiment.design] with samples = 64"));
+            }
+            (Some(_), []) => {
+                let problem = "a design draws from ranges, and no factor has a range";
+                let error = table.error_on("design", LabErrorKind::Contradiction, problem);
+                return Err(error.remedy(
+                    "give a factor range = [\"1Mbps\", \"1Gbps\"], or leave out the design",
+                ));
+            }
+        };
+        let names: Vec<&str> = sampled
+            .iter()
+            .map(|at| self.info.factors[*at].name.as_str())
+            .collect();
+        let ranges: Vec<&Range> = sampled
+            .iter()
+            .filter_map(|at| self.ranged[*at].as_ref().map(|ranged| &ranged.range))
+            .collect();
+        let drawn = sampled::samples(&design, &names, &ranges);
+        self.info.sampling = Some(sampled::told(&design, &names));
+        let mut places: Vec<Vec<usize>> = vec![Vec::new(); drawn.len()];
+        for (side, at) in sampled.into_iter().enumerate() {
+            let Some(ranged) = &self.ranged[at] else {
+                continue;
+            };
+            let mut values: Vec<f64> = drawn.iter().map(|sample| sample[side]).collect();
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            for (sample, places) in drawn.iter().zip(&mut places) {
+                let place = values.partition_point(|value| *value < sample[side]);
+                places.push(place);
+            }
+            let factor = &mut self.info.factors[at];
+            factor.labels = ranged.range.labels(&values, factor.unit.as_deref());
+            let edits = |value: &f64| {
+                let node = Arc::new(ranged.node(*value));
+                let edit = |path: &String| {
+                    Edit::new(path, Arc::clone(&node)).with_path_at(&ranged.places.0)
+                };
+                ranged.paths.iter().map(edit).collect()
+            };
+            let levels = values.iter().map(edits);
+            self.levels[at] = Arc::new(levels.collect());
+        }
+        // Ranges of a few whole numbers may give the same sample twice.
+        let mut known = BTreeSet::new();
+        places.retain(|sample| known.insert(sample.clone()));
+        self.samples = places;
+        Ok(())
+    }
 }
 
-fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Levels)> {
+fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Levels, Option<Ranged>)> {
     let params: FactorParams = table.params(Extra {
-        keys: &["values", "labels"],
+        keys: &["values", "labels", "range"],
         dialect: None,
     })?;
     let name = table.required_text("name", "name it, such as name = \"queue\"")?;
     check_factor_name(table, name)?;
+    if let Some(range) = sampled::range(table, params.scale)? {
+        let ranged = ranged(table, &params, range)?;
+        let info = FactorInfo {
+            name: name.to_owned(),
+            title: params.title.unwrap_or_else(|| capitalized(name)),
+            unit: params.unit,
+            compare: false,
+            labels: Vec::new(),
+        };
+        return Ok((info, Levels::new(), Some(ranged)));
+    }
     let values = table.get("values").ok_or_else(|| {
         table.missing(
             "values",
@@ -163,7 +251,35 @@ fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Levels)> {
         compare: params.compare,
         labels,
     };
-    Ok((info, levels))
+    Ok((info, levels, None))
+}
+
+/// A factor with a range, and none of the keys that a list of values has.
+fn ranged(table: &TableRef<'_>, params: &FactorParams, range: Range) -> Result<Ranged> {
+    for key in ["values", "labels"] {
+        if table.has(key) {
+            let problem = format!("a factor has {key} or a range, and not both");
+            let error = table.error_on(key, LabErrorKind::Contradiction, problem);
+            return Err(error.remedy(format!("leave out range or {key}")));
+        }
+    }
+    if params.compare {
+        let problem = "samples of a range are not compared with each other";
+        let error = table.error_on("compare", LabErrorKind::Contradiction, problem);
+        return Err(error.remedy("compare the levels of another factor at each sample"));
+    }
+    let path = table.get("path");
+    let (Some(text), Some(path), Some(given)) = (&params.path, path, table.get("range")) else {
+        return Err(table.missing(
+            "path",
+            "say what the range sets, such as path = \"topology.rate\"",
+        ));
+    };
+    Ok(Ranged {
+        range,
+        paths: text.split(',').map(|path| path.trim().to_owned()).collect(),
+        places: (path.place().clone(), given.place().clone()),
+    })
 }
 
 fn check_factor_name(table: &TableRef<'_>, name: &str) -> Result<()> {

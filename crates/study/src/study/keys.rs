@@ -1,7 +1,7 @@
 //! The keys of study files beside those of a scenario: each table's, declared once.
 
 use sojourn_results::specs::{AxisScale, FigureKind};
-use sojourn_units::{ParamInfo, Params, Ratio, params};
+use sojourn_units::{ParamInfo, Params, Ratio, choice, params};
 
 /// Top-level keys that a study has beside those of a scenario.
 pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];
@@ -41,7 +41,7 @@ params! {
 
 params! {
     /// An experiment. Every combination of its factors' levels is a point: table `[[experiment]]`. Further keys: `set`,
-    /// a table of paths and values, and `[[experiment.factor]]`.
+    /// a table of paths and values, `[experiment.design]` and `[[experiment.factor]]`.
     pub struct ExperimentParams {
         /// Name in tables, figures and results, at most 64 letters.
         name: String = "", source "required";
@@ -54,7 +54,8 @@ params! {
 
 params! {
     /// A factor of an experiment: table `[[experiment.factor]]`. Further keys: `values`, a list of values for `path` or
-    /// of tables with `label` and `set`, and `labels`.
+    /// of tables with `label` and `set`, and `labels`. In place of `values`: `range`, the least and the greatest value for `path`, from
+    /// which `[experiment.design]` draws samples.
     pub struct FactorParams {
         /// Name in tables and figures.
         name: String = "", source "required";
@@ -66,6 +67,41 @@ params! {
         path: Option<String> = "none", source "none: each value has its own set";
         /// Compare the factor's levels with each other. Differences are computed per replication.
         compare: bool = "false", source "Sojourn's choice";
+        /// How the values of a `range` are spread: linear or log.
+        scale: RangeScale = "linear", source "Sojourn's choice";
+    }
+}
+
+choice! {
+    /// How the values of a range are spread.
+    pub enum RangeScale {
+        /// Evenly.
+        Linear = "linear",
+        /// Evenly by the logarithm.
+        Log = "log",
+    }
+}
+
+choice! {
+    /// How samples are drawn.
+    pub enum DesignKind {
+        /// A Sobol sequence with Owen's scrambling: fills evenly, best with a power of two of samples.
+        Sobol = "sobol",
+        /// A Latin hypercube: each factor has one value in each of as many equal parts as there are samples.
+        Lhs = "lhs",
+    }
+}
+
+params! {
+    /// How the factors with a `range` are sampled: table `[experiment.design]`. Each sample has a value of each of these factors, and runs
+    /// with every level of the other factors.
+    pub struct DesignParams {
+        /// How samples are drawn: sobol or lhs (Latin hypercube).
+        kind: DesignKind = "sobol", source "Sobol' 1967, scrambled as in Owen 1998";
+        /// Number of samples, from 1 to 65536.
+        samples: u64 = "0", source "required";
+        /// Seed of the samples. It is not that of the runs.
+        seed: u64 = "1", source "Sojourn's choice";
     }
 }
 
@@ -148,6 +184,11 @@ pub fn tables() -> Vec<(&'static str, &'static str, &'static [ParamInfo])> {
             "[[experiment.factor]]",
             FactorParams::DOC,
             FactorParams::TABLE,
+        ),
+        (
+            "[experiment.design]",
+            DesignParams::DOC,
+            DesignParams::TABLE,
         ),
         ("[[table]]", TableParams::DOC, TableParams::TABLE),
         ("[[figure]]", FigureParams::DOC, FigureParams::TABLE),

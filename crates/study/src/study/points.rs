@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sojourn_report::Algorithm;
 use sojourn_results::asked::{JoinedNames, Names};
 use sojourn_results::manifest::{ExperimentInfo, LimitInfo};
+use sojourn_results::specs::TableSpec;
 use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
 use sojourn_run::series::Recordable;
@@ -20,7 +21,8 @@ use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{LabError, LabErrorKind};
 
 use super::algorithms::add_algorithms;
-use super::keys::STUDY_KEYS;
+use super::keys::{DesignParams, STUDY_KEYS};
+use super::sampled::Ranged;
 
 /// For each level of a factor, what it sets.
 pub(super) type Levels = Vec<Vec<Edit>>;
@@ -68,6 +70,12 @@ pub(super) struct Experiment {
     pub(super) edits: Vec<Edit>,
     /// For each factor.
     pub(super) levels: Vec<Arc<Levels>>,
+    /// For each factor, the range that its levels are drawn from, if they are.
+    pub(super) ranged: Vec<Option<Ranged>>,
+    /// How they are drawn.
+    pub(super) design: Option<DesignParams>,
+    /// For each sample, the level of each factor with a range, in their order.
+    pub(super) samples: Vec<Vec<usize>>,
 }
 
 /// A point of a study.
@@ -155,8 +163,18 @@ impl Point {
         document.blamed(edits.fold(error, |error, edit| edit.located(error)))
     }
 
+    /// What a changed document of the point says.
+    pub(super) fn read_again(&self, document: &Document) -> Result<Reading> {
+        let known_only = |_: &Path| Err(io::ErrorKind::NotFound.into());
+        let read = match &self.source {
+            Source::Scenario(_) => Scenario::read(document, &STUDY_KEYS),
+            Source::Settings { base, .. } => base.files.reading(document, &known_only),
+        };
+        read.map_err(|error| document.blamed(error))
+    }
+
     /// The document of the point.
-    pub(super) fn document(&self) -> Result<Document> {
+    pub(crate) fn document(&self) -> Result<Document> {
         match &self.source {
             Source::Scenario(scenario) => Ok(scenario.to_document_as_given()),
             Source::Settings { base, chosen } => {
@@ -168,6 +186,16 @@ impl Point {
             }
         }
     }
+}
+
+/// An experiment of points that are changed.
+pub(crate) struct Placed<'a> {
+    /// The experiment.
+    pub(crate) experiment: ExperimentInfo,
+    /// Its table.
+    pub(crate) table: TableSpec,
+    /// The point that each is made from, its levels, and its document.
+    pub(crate) points: Vec<(&'a Point, BTreeMap<String, String>, Document)>,
 }
 
 fn set_all(document: &mut Document, edits: &[Edit]) -> Result<()> {
@@ -184,10 +212,28 @@ fn set_all(document: &mut Document, edits: &[Edit]) -> Result<()> {
 impl Experiment {
     /// How many points it has; `None` if they are too many to count.
     pub(super) fn size(&self) -> Option<u64> {
-        let sizes = self.levels.iter().map(|levels| u64::try_from(levels.len()));
-        sizes
-            .into_iter()
-            .try_fold(1_u64, |product, size| product.checked_mul(size.ok()?))
+        let mut sizes = (0..self.levels.len()).map(|at| u64::try_from(self.digits(at)));
+        sizes.try_fold(1_u64, |product, size| product.checked_mul(size.ok()?))
+    }
+
+    /// How many steps a factor counts: a list of values its levels. Of factors that are drawn together, the first counts the samples.
+    fn digits(&self, at: usize) -> usize {
+        match self.ranged[at] {
+            None => self.levels[at].len(),
+            Some(_) if self.ranged[..at].iter().any(Option::is_some) => 1,
+            Some(_) => self.samples.len(),
+        }
+    }
+
+    /// The level of each factor where they have counted so far.
+    fn chosen(&self, steps: &[usize]) -> Vec<usize> {
+        let first = self.ranged.iter().position(Option::is_some);
+        let mut sample = first.map(|first| self.samples[steps[first]].iter());
+        let of = |(ranged, step): (&Option<Ranged>, &usize)| match (ranged, &mut sample) {
+            (Some(_), Some(sample)) => sample.next().copied().unwrap_or(0),
+            _ => *step,
+        };
+        self.ranged.iter().zip(steps).map(of).collect()
     }
 
     /// Its points: each level of each factor with each of the others, the last factor fastest.
@@ -206,8 +252,9 @@ impl Experiment {
         });
         let mut next = Some(vec![0; self.levels.len()]);
         Ok(std::iter::from_fn(move || {
-            let chosen = next.take()?;
-            next = self.after(&chosen);
+            let steps = next.take()?;
+            next = self.after(&steps);
+            let chosen = self.chosen(&steps);
             let factors = self.info.factors.iter().zip(&chosen);
             Some(Point {
                 experiment: self.info.name.clone(),
@@ -223,14 +270,14 @@ impl Experiment {
         }))
     }
 
-    fn after(&self, chosen: &[usize]) -> Option<Vec<usize>> {
-        let mut chosen = chosen.to_vec();
-        for (level, levels) in chosen.iter_mut().zip(&self.levels).rev() {
-            *level += 1;
-            if *level < levels.len() {
-                return Some(chosen);
+    fn after(&self, steps: &[usize]) -> Option<Vec<usize>> {
+        let mut steps = steps.to_vec();
+        for at in (0..steps.len()).rev() {
+            steps[at] += 1;
+            if steps[at] < self.digits(at) {
+                return Some(steps);
             }
-            *level = 0;
+            steps[at] = 0;
         }
         None
     }

@@ -212,6 +212,7 @@ mod tests {
             name: name.to_owned(),
             title: name.to_owned(),
             factors,
+            sampling: None,
         }
     }
 

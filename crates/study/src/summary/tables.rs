@@ -14,7 +14,7 @@ use super::columns::{dashes, factor_column, meaning, number_column, text_column}
 use super::rows::definitions;
 use crate::auditor::NOT_STEADY;
 
-use super::verdicts::{Ranked, Verdicts};
+use super::verdicts::{PairVerdict, Ranked, Verdicts};
 use super::wanted::{Record, Wanted};
 use super::{limits, links, receivers, several, transfers};
 
@@ -228,6 +228,12 @@ fn label_in(comparison: &Comparison<'_>, point: &PointInfo) -> String {
 pub(super) fn rankings(wanted: &Wanted<'_>) -> Vec<Ranked> {
     let comparisons = comparisons(wanted);
     Verdicts::of(wanted, &comparisons).rankings()
+}
+
+/// What is said of each pair of levels in the metrics that are ranked.
+pub(super) fn pair_verdicts(wanted: &Wanted<'_>) -> Vec<PairVerdict> {
+    let comparisons = comparisons(wanted);
+    Verdicts::of(wanted, &comparisons).pairs()
 }
 
 /// Every difference that the tables show, one by one.

@@ -114,7 +114,82 @@ pub struct Ranked {
     pub text: String,
 }
 
+/// What is said of two levels in a metric.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct PairVerdict {
+    /// The experiment.
+    pub experiment: String,
+    /// The levels that both have.
+    pub levels: Vec<(String, String)>,
+    /// The metric: `sojourn_s_p95`.
+    pub metric: String,
+    /// Its heading: `Sojourn time, p95`.
+    pub title: String,
+    /// The first level.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// The mean of the first less that of the other, in the unit of storage.
+    pub difference: f64,
+    /// Probability of such a difference by chance, by Holm's procedure; `None` where nothing was tested.
+    pub p_holm: Option<f64>,
+    /// Whether the first is less or greater; `None` if they are not distinguishable.
+    pub order: Option<Order>,
+}
+
+/// How two levels stand to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// The first has the lower mean.
+    Less,
+    /// It has the higher mean.
+    Greater,
+}
+
 impl<'a> Verdicts<'a> {
+    /// What is said of each pair of levels in the metrics that are ranked.
+    pub(super) fn pairs(&self) -> Vec<PairVerdict> {
+        let mut all = Vec::new();
+        for asked in self.ranked() {
+            for comparison in self.comparisons {
+                self.pairs_in(comparison, asked, &mut all);
+            }
+        }
+        all
+    }
+
+    fn pairs_in(&self, comparison: &Comparison<'_>, asked: &Asked, all: &mut Vec<PairVerdict>) {
+        let known = |point: &&PointInfo| point.replications > 1 || self.wanted.is_exact(point);
+        let label = |point: &PointInfo| point.levels.get(&comparison.factor.name).cloned();
+        let points: Vec<&PointInfo> = comparison.points.iter().copied().filter(known).collect();
+        for (index, a) in points.iter().enumerate() {
+            for b in points.iter().skip(index + 1) {
+                let (Some(verdict), Some(first), Some(second)) =
+                    (self.get(a, b, asked), label(a), label(b))
+                else {
+                    continue;
+                };
+                let difference = verdict.compared.estimate.mean;
+                let order = match difference < 0.0 {
+                    true => Order::Less,
+                    false => Order::Greater,
+                };
+                all.push(PairVerdict {
+                    experiment: self.wanted.experiment.name.clone(),
+                    levels: comparison.levels.clone().into_iter().collect(),
+                    metric: asked.text(),
+                    title: asked.title(),
+                    a: first,
+                    b: second,
+                    difference,
+                    p_holm: verdict.adjusted,
+                    order: verdict.differs().then_some(order),
+                });
+            }
+        }
+    }
+
     /// Compares all pairs in all metrics.
     pub(super) fn of(wanted: &'a Wanted<'a>, comparisons: &'a [Comparison<'a>]) -> Verdicts<'a> {
         let mut asked = wanted.asked();

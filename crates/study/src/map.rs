@@ -1,0 +1,320 @@
+//! Which level of a compared factor wins where, over one or two quantities: a map, or a crossover.
+//!
+//! Each place is a comparison of its own: all levels of the factor run there in all replications of the study, with the same traffic, and a
+//! level wins where it is better than each other one by more than chance (Holm, over the pairs of the place). Elsewhere the place is
+//! undecided. A map begins with a coarse grid, each of whose cells is judged at its middle, and splits the cells whose neighbours differ. Along
+//! one axis, intervals with different ends are halved.
+
+mod axis;
+mod plane;
+mod shown;
+
+use std::collections::BTreeMap;
+
+use sojourn_results::directory::ResultSet;
+use sojourn_results::manifest::{ExperimentInfo, FactorInfo};
+use sojourn_results::specs::TableSpec;
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
+
+use crate::factors::unknown;
+use crate::study::{Placed, Study};
+use crate::summary::{Order, PairVerdict, Record, pair_verdicts, records};
+
+pub use axis::Axis;
+pub use plane::Cell;
+use plane::Plane;
+
+/// What a map shows.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// From left to right.
+    pub x: Axis,
+    /// From below; without it the map is a line.
+    pub y: Option<Axis>,
+    /// The metric; that of the study's first table, or the 95th percentile of the sojourn time, unless given.
+    pub metric: Option<String>,
+    /// Whether a lower value is better; by the metric's name unless given.
+    pub lower: Option<bool>,
+    /// The experiment; the first that compares something unless given.
+    pub experiment: Option<String>,
+    /// Cells of the coarse grid along each axis.
+    pub cells: u32,
+    /// How often cells are split.
+    pub depth: u32,
+}
+
+/// What is known of a place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spot {
+    /// Values of x and y as texts; y is empty on a line.
+    pub at: (String, String),
+    /// The level that wins; `None` where that is undecided.
+    pub winner: Option<usize>,
+    /// The mean of the metric at each level.
+    pub means: Vec<Option<f64>>,
+}
+
+/// A map that is being drawn.
+#[derive(Debug)]
+pub struct Map {
+    title: String,
+    request: Request,
+    experiment: ExperimentInfo,
+    factor: FactorInfo,
+    /// The level of each other factor that the map is of.
+    others: BTreeMap<String, String>,
+    metric: String,
+    lower: bool,
+    plane: Plane,
+    spots: BTreeMap<(u64, u64), Spot>,
+    unit: String,
+}
+
+/// Metrics of which more is better begin so.
+const HIGHER: [&str; 10] = [
+    "goodput",
+    "throughput",
+    "utilization",
+    "jain",
+    "delivered",
+    "received",
+    "mos",
+    "r_factor",
+    "power",
+    "fairness",
+];
+
+/// The metric where neither the study nor the user names one.
+const METRIC: &str = "sojourn_s_p95";
+
+impl Map {
+    /// A map of a study without any place yet.
+    ///
+    /// # Errors
+    /// When the study compares nothing, has no such experiment, or a number is out of range.
+    pub fn of(study: &Study, request: Request) -> Result<Map> {
+        check(&request)?;
+        let experiment = experiment(study, request.experiment.as_deref())?.clone();
+        let compared = experiment.factors.iter().find(|factor| factor.compare);
+        let factor = compared.or(experiment.factors.first()).cloned();
+        let Some(factor) = factor.filter(|factor| factor.compare && factor.labels.len() > 1) else {
+            let error = LabError::new(
+                LabErrorKind::Contradiction,
+                "the study compares nothing: no factor with two levels has compare = true",
+            );
+            return Err(
+                error.remedy("add compare = true to the factor whose levels the map compares")
+            );
+        };
+        let first = study
+            .points()
+            .iter()
+            .find(|point| point.experiment == experiment.name);
+        let mut others = first.map(|point| point.levels.clone()).unwrap_or_default();
+        others.remove(&factor.name);
+        let table = study
+            .tables
+            .iter()
+            .find(|table| table.experiment == experiment.name);
+        let named = table.and_then(|table| table.metrics.first().cloned());
+        let metric = request
+            .metric
+            .clone()
+            .or(named)
+            .unwrap_or_else(|| METRIC.to_owned());
+        let names = study.names(&experiment.name);
+        sojourn_results::asked::Asked::parse(&metric, None, names)
+            .map_err(|error| error.in_file("--metric"))?;
+        let higher = HIGHER.iter().any(|begin| metric.starts_with(begin));
+        let plane = match request.y {
+            Some(_) => Plane::grid(request.cells),
+            None => Plane::line(request.cells),
+        };
+        Ok(Map {
+            title: study.title.clone(),
+            lower: request.lower.unwrap_or(!higher),
+            request,
+            experiment,
+            factor,
+            others,
+            metric,
+            plane,
+            spots: BTreeMap::new(),
+            unit: String::new(),
+        })
+    }
+
+    /// The places to run next, as a study with an experiment for each; `None` when the map is done.
+    ///
+    /// # Errors
+    /// When a path leads nowhere, or a scenario there is not allowed.
+    pub fn next(&mut self, study: &Study) -> Result<Option<Study>> {
+        if self.spots.is_empty() {
+            return self.study(study).map(Some);
+        }
+        let winner = |at: &(u64, u64)| self.spots.get(at).map(|spot| spot.winner);
+        match self.plane.refine(self.request.depth, winner) {
+            true => self.study(study).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The study of all places that have not run.
+    fn study(&self, study: &Study) -> Result<Study> {
+        let points: Vec<&crate::study::Point> = study
+            .points()
+            .iter()
+            .filter(|point| {
+                let mut others = point.levels.clone();
+                others.remove(&self.factor.name);
+                point.experiment == self.experiment.name && others == self.others
+            })
+            .collect();
+        let mut placed = Vec::new();
+        for at in self.plane.open(|at| self.spots.contains_key(at)) {
+            let name = name_of(at);
+            let mut documents = Vec::new();
+            for point in &points {
+                let mut document = point.document()?;
+                self.request.x.set(&mut document, self.plane.share(at.0))?;
+                if let Some(y) = &self.request.y {
+                    y.set(&mut document, self.plane.share(at.1))?;
+                }
+                let level = point
+                    .levels
+                    .get(&self.factor.name)
+                    .cloned()
+                    .unwrap_or_default();
+                let levels = BTreeMap::from([(self.factor.name.clone(), level)]);
+                documents.push((*point, levels, document));
+            }
+            placed.push(Placed {
+                experiment: ExperimentInfo {
+                    name: name.clone(),
+                    title: name.clone(),
+                    factors: vec![self.factor.clone()],
+                    sampling: None,
+                },
+                table: TableSpec {
+                    id: format!("map-{}-{}", at.0, at.1),
+                    experiment: name,
+                    rows: Vec::new(),
+                    columns: vec![self.factor.name.clone()],
+                    metrics: vec![self.metric.clone()],
+                    ..TableSpec::default()
+                },
+                points: documents,
+            });
+        }
+        study.with_places(placed)
+    }
+
+    /// Takes up what came of the places that ran.
+    pub fn take(&mut self, results: &ResultSet) {
+        let verdicts = pair_verdicts(results);
+        let values = records(results);
+        for at in self.plane.open(|at| self.spots.contains_key(at)) {
+            let name = name_of(at);
+            let pairs: Vec<&PairVerdict> = verdicts
+                .iter()
+                .filter(|pair| pair.experiment == name)
+                .collect();
+            let of = |label: &String| {
+                let is_it = |record: &&Record| {
+                    record.experiment == name
+                        && record.levels.iter().any(|(_, level)| level == label)
+                };
+                values.iter().find(is_it)
+            };
+            let found: Vec<Option<&Record>> = self.factor.labels.iter().map(of).collect();
+            if let Some(record) = found.iter().flatten().next() {
+                self.unit.clone_from(&record.unit);
+            }
+            let y = self.request.y.as_ref();
+            let spot = Spot {
+                at: (
+                    self.request.x.text(self.plane.share(at.0)),
+                    y.map_or_else(String::new, |y| y.text(self.plane.share(at.1))),
+                ),
+                winner: self.winner(&pairs),
+                means: found
+                    .iter()
+                    .map(|record| record.map(|record| record.value))
+                    .collect(),
+            };
+            self.spots.insert(at, spot);
+        }
+    }
+
+    /// The level that is better than every other one by more than chance.
+    fn winner(&self, pairs: &[&PairVerdict]) -> Option<usize> {
+        let beats = |level: &String, other: &String| {
+            pairs.iter().any(|pair| match pair.order {
+                Some(Order::Less) if self.lower => pair.a == *level && pair.b == *other,
+                Some(Order::Greater) if self.lower => pair.b == *level && pair.a == *other,
+                Some(Order::Less) => pair.b == *level && pair.a == *other,
+                Some(Order::Greater) => pair.a == *level && pair.b == *other,
+                None => false,
+            })
+        };
+        let labels = &self.factor.labels;
+        labels.iter().position(|level| {
+            labels
+                .iter()
+                .all(|other| level == other || beats(level, other))
+        })
+    }
+}
+
+/// The name of the experiment of a place.
+fn name_of((x, y): (u64, u64)) -> String {
+    format!("{x} {y}")
+}
+
+fn check(request: &Request) -> Result<()> {
+    let wrong = |option: &str, problem: String, remedy: &str| {
+        Err(LabError::new(LabErrorKind::BadValue, problem)
+            .in_file(option)
+            .remedy(remedy))
+    };
+    if !(1..=64).contains(&request.cells) {
+        let problem = format!("{} cells along an axis", request.cells);
+        return wrong("--cells", problem, "write a number from 1 to 64");
+    }
+    if request.depth > 8 {
+        let problem = format!("{} times split", request.depth);
+        return wrong("--depth", problem, "write a number from 0 to 8");
+    }
+    if let Some(y) = &request.y
+        && y.path() == request.x.path()
+    {
+        let problem = format!("both axes set {}", y.path());
+        return wrong("--y", problem, "name another quantity, or leave out --y");
+    }
+    Ok(())
+}
+
+/// The experiment that is mapped.
+fn experiment<'a>(study: &'a Study, name: Option<&str>) -> Result<&'a ExperimentInfo> {
+    let compares = |experiment: &&ExperimentInfo| experiment.factors.iter().any(|f| f.compare);
+    let mut all = study.experiments.iter();
+    let found = match name {
+        Some(name) => {
+            let names = || {
+                study
+                    .experiments
+                    .iter()
+                    .map(|experiment| experiment.name.as_str())
+            };
+            let error = LabError::new(LabErrorKind::UnknownName, "").in_file("--experiment");
+            return all
+                .find(|experiment| experiment.name == name)
+                .ok_or_else(|| unknown(&error, "experiment", name, names()));
+        }
+        None => all.find(compares).or(study.experiments.first()),
+    };
+    found.ok_or_else(|| {
+        LabError::new(LabErrorKind::Contradiction, "the study has no experiment")
+            .remedy("add [[experiment]] with a factor that has compare = true")
+    })
+}

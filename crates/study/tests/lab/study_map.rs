@@ -1,0 +1,115 @@
+//! Maps: which level wins over one or two quantities.
+
+use sojourn_run::run;
+use sojourn_study::map::{Axis, Map, Request};
+use sojourn_study::study::{Options, Study, execute};
+
+use crate::support;
+
+/// A fixed number of packets waits less than a fixed time above the rate at which both are the same: 20 packets of 1,000 bytes are 80 ms at
+/// 2 Mbps.
+fn study() -> Study {
+    support::study(
+        "flows = [\"cbr 50Mbps size=1000B\"]\n[run]\nduration = \"2s\"\nwarmup = \"1s\"\ndeterministic = true\n\
+         [topology]\nrate = \"4Mbps\"\nrtt = \"20ms\"\naccess_rate = \"1Gbps\"\n\
+         [[experiment]]\nname = \"queues\"\n[[experiment.factor]]\nname = \"queue\"\n\
+         values = [\n{ label = \"packets\", set = { \"topology.queue\" = \"droptail\", \"topology.buffer\" = \"20p\" } },\n\
+         { label = \"time\", set = { \"topology.queue\" = \"droptail\", \"topology.buffer\" = \"80ms\" } },\n]\ncompare = true\n",
+    )
+}
+
+fn request(x: &str, y: Option<&str>, depth: u32) -> Request {
+    Request {
+        x: Axis::read("--x", x).expect("an axis"),
+        y: y.map(|y| Axis::read("--y", y).expect("an axis")),
+        metric: None,
+        lower: None,
+        experiment: None,
+        cells: 4,
+        depth,
+    }
+}
+
+fn drawn(request: Request) -> (Map, usize) {
+    let study = study();
+    let mut map = Map::of(&study, request).expect("a map");
+    let mut points = 0;
+    while let Some(round) = map.next(&study).expect("a round") {
+        points += round.points().len();
+        let executed = execute(&round, run::run_resolved, None, Options::default());
+        map.take(&executed.expect("executed").results.expect("all runs"));
+    }
+    (map, points)
+}
+
+#[test]
+fn a_crossover_is_bracketed_by_the_last_place_of_one_and_the_first_of_the_other() {
+    let (map, points) = drawn(request("rate=0.5..8Mbps:log", None, 6));
+    // Five places, and the middle of the interval with the crossover six times.
+    assert!(points >= 2 * 11, "{points}");
+    let text = map.text();
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("time wins up to"))
+        .expect("a crossover");
+    let mut rates = line.split_whitespace().filter_map(|word| {
+        let word = word.trim_end_matches(',');
+        let (number, unit) = word.split_at(word.find(|c: char| c.is_ascii_alphabetic())?);
+        let factor = match unit {
+            "bps" => 1e-6,
+            "kbps" => 1e-3,
+            "Mbps" => 1.0,
+            _ => return None,
+        };
+        Some(number.parse::<f64>().ok()? * factor)
+    });
+    let (low, high) = (rates.next().expect("a rate"), rates.next().expect("a rate"));
+    assert!(low < high && high / low < 1.2, "{line}");
+    assert!((1.5..2.7).contains(&low), "{line}");
+}
+
+#[test]
+fn a_map_is_refined_at_its_border_and_shown_in_all_forms() {
+    let (map, points) = drawn(request("rate=0.5..8Mbps:log", Some("rtt=10..50ms"), 1));
+    assert!(points > 2 * 16 && points < 2 * 80, "{points}");
+    let text = map.text();
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    assert!(text.contains("|B") && text.contains("A packets:"), "{text}");
+    let csv = map.csv();
+    assert!(
+        csv.starts_with("topology.rate,topology.rtt,winner,"),
+        "{csv}"
+    );
+    assert_eq!(csv.lines().count() - 1, points / 2);
+    let svg = map.svg();
+    assert!(svg.contains(">10Mbps<") || svg.contains(">5Mbps<"), "{svg}");
+    assert!(svg.contains(">topology.rtt<") && svg.contains(">undecided<"));
+    let json: serde_json::Value = serde_json::from_str(&map.json()).expect("JSON");
+    assert_eq!(json["levels"][1], "time");
+}
+
+#[test]
+fn a_map_of_what_cannot_be_is_refused() {
+    let study = study();
+    let of = |request| Map::of(&study, request).expect_err("refused").to_string();
+    let error = of(Request {
+        cells: 0,
+        ..request("rate=1..2Mbps", None, 1)
+    });
+    assert!(error.contains("--cells"), "{error}");
+    let error = of(request("rate=1..2Mbps", Some("topology.rate=1..2Mbps"), 1));
+    assert!(error.contains("both axes"), "{error}");
+    let error = of(Request {
+        experiment: Some("queue".to_owned()),
+        ..request("rate=1..2Mbps", None, 1)
+    });
+    assert!(error.contains("\"queues\""), "{error}");
+    let error = of(Request {
+        metric: Some("sojourn_s_p9".to_owned()),
+        ..request("rate=1..2Mbps", None, 1)
+    });
+    assert!(error.contains("--metric"), "{error}");
+}
