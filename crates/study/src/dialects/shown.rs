@@ -216,7 +216,7 @@ impl Sensitivity {
         );
         if totals.open > 0 {
             text.push_str(&format!(
-                " Of {} pairs that are not distinguishable as written, {} are in some dialect.",
+                " Not distinguishable as written: {}; of these, distinguishable in some dialect: {}.",
                 totals.open, totals.found
             ));
         }
