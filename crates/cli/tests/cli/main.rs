@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod commands;
+mod dialects_and_maps;
 mod draw;
 #[cfg(unix)]
 mod interrupts;

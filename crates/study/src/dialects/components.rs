@@ -310,7 +310,7 @@ impl Writer<'_> {
                 continue;
             };
             if place > 0 && !is_fixed && !is_variant {
-                let stays = stays.clone().unwrap_or_default();
+                let stays = stays.unwrap_or_default();
                 self.remarks.lacks.insert(flow.kind.clone(), stays);
             }
             for (key, value) in attempt.left_out {
