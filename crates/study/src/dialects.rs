@@ -118,7 +118,7 @@ fn runs(scenario: &Scenario) -> Option<serde_json::Value> {
     Some(document)
 }
 
-/// By experiment, the components of which a factor compares dialects.
+/// By experiment, the components whose dialects a factor compares.
 fn compared(study: &Study) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut fixed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for experiment in &study.experiments {
