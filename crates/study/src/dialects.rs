@@ -9,7 +9,7 @@ mod verdicts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sojourn_scenario::catalogue::{Entry, entries};
+use sojourn_scenario::catalogue::entries;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::model::Scenario;
 
@@ -89,7 +89,7 @@ pub fn asked(study: &Study, list: &str) -> Result<Vec<String>> {
 /// When the scenario of a point cannot be read.
 pub fn variant(study: &Study, dialect: &str) -> Result<Variant> {
     let entries = entries();
-    let fixed = compared(study, &entries)?;
+    let fixed = compared(study)?;
     let mut remarks = Remarks::default();
     let mut same = true;
     let mut scenarios = Vec::with_capacity(study.points().len());
@@ -118,8 +118,8 @@ fn runs(scenario: &Scenario) -> Option<serde_json::Value> {
     Some(document)
 }
 
-/// By experiment, the components of which a factor compares dialects.
-fn compared(study: &Study, entries: &[Entry]) -> Result<BTreeMap<String, BTreeSet<String>>> {
+/// By experiment, the components whose dialects a factor compares.
+fn compared(study: &Study) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut fixed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for experiment in &study.experiments {
         for factor in experiment.factors.iter().filter(|factor| factor.compare) {
@@ -130,7 +130,7 @@ fn compared(study: &Study, entries: &[Entry]) -> Result<BTreeMap<String, BTreeSe
             for point in points.filter(|point| point.experiment == experiment.name) {
                 let mut others = point.levels.clone();
                 others.remove(&factor.name);
-                for part in components(&*point.scenario()?, entries) {
+                for part in components(&*point.scenario()?) {
                     let key = (others.clone(), part.place, part.name.clone());
                     let first = seen.entry(key).or_insert_with(|| part.release.clone());
                     if *first != part.release {

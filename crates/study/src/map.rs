@@ -70,7 +70,7 @@ pub struct Map {
     unit: String,
 }
 
-/// Metrics of which more is better begin so.
+/// How the names of metrics begin whose higher value is better.
 const HIGHER: [&str; 10] = [
     "goodput",
     "throughput",

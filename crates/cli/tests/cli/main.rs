@@ -3,6 +3,7 @@
 mod audit;
 mod bad_input;
 mod commands;
+mod dialects_and_maps;
 mod draw;
 #[cfg(unix)]
 mod interrupts;

@@ -119,7 +119,7 @@ fn queues(topology: &mut Topology) -> Vec<&mut Spec> {
 }
 
 /// What runs in a scenario that has dialects.
-pub(super) fn components(scenario: &Scenario, entries: &[Entry]) -> Vec<Component> {
+pub(super) fn components(scenario: &Scenario) -> Vec<Component> {
     let mut topology = scenario.topology.clone();
     let mut all = Vec::new();
     for (place, queue) in queues(&mut topology).into_iter().enumerate() {
@@ -132,17 +132,17 @@ pub(super) fn components(scenario: &Scenario, entries: &[Entry]) -> Vec<Componen
     }
     for (place, flow) in scenario.flows.iter().enumerate() {
         let parts = flow_parts(&flow.kind, &flow.args, scenario.dialect.as_deref(), false);
-        for (name, part) in parts.unwrap_or_default() {
-            let known = entries.iter().any(|entry| entry.name == flow.kind);
-            let name = if known && name == "tcp" {
+        for (part, resolved) in parts.unwrap_or_default() {
+            // The parts of a transport are called by the kind of flow.
+            let name = if part == "tcp" {
                 flow.kind.as_str()
             } else {
-                name
+                part
             };
             all.push(Component {
-                place: format!("flow {place}"),
+                place: format!("flow {place} {part}"),
                 name: name.to_owned(),
-                release: part.release.to_owned(),
+                release: resolved.release.to_owned(),
             });
         }
     }
@@ -310,14 +310,14 @@ impl Writer<'_> {
                 continue;
             };
             if place > 0 && !is_fixed && !is_variant {
-                let stays = stays.clone().unwrap_or_default();
+                let stays = stays.unwrap_or_default();
                 self.remarks.lacks.insert(flow.kind.clone(), stays);
             }
             for (key, value) in attempt.left_out {
                 self.leave_out(&flow.kind, &key, value);
             }
             let carried = attempt.carried.into_iter();
-            let carried = carried.map(|text| (flow.kind.clone(), text));
+            let carried = carried.map(|(_, text)| (flow.kind.clone(), text));
             self.remarks.carried.extend(carried);
             return FlowGroup {
                 args,
@@ -343,7 +343,8 @@ struct Attempt<'a> {
     inherit: Option<&'a str>,
     segment: u64,
     left_out: Vec<(String, String)>,
-    carried: Vec<String>,
+    /// New names of keys, and what is said of each.
+    carried: Vec<(String, String)>,
     /// Keys that have their new form.
     written_anew: Vec<String>,
 }
@@ -373,14 +374,17 @@ impl Attempt<'_> {
             let new = new.filter(|(name, _)| !args.iter().any(|(other, _)| other == name));
             match new.filter(|_| !self.written_anew.contains(&key)) {
                 Some((name, text)) => {
-                    self.carried.push(format!("{key} as {name}"));
+                    let told = match key == name {
+                        true => format!("{key}={value} as {text}"),
+                        false => format!("{key} as {name}"),
+                    };
+                    self.carried.push((name.clone(), told));
                     self.written_anew.push(name.clone());
                     args.insert(at, (name, text));
                 }
                 // What is refused in the new form, too, is left out.
                 None => {
-                    self.carried
-                        .retain(|text| !text.ends_with(&format!(" as {key}")));
+                    self.carried.retain(|(name, _)| *name != key);
                     self.left_out.push((key, value));
                 }
             }
@@ -419,7 +423,7 @@ pub(super) fn available<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> BT
     let mut found = BTreeSet::new();
     for scenario in scenarios {
         let flows = scenario.flows.iter().map(|flow| flow.kind.clone());
-        let names = components(scenario, &entries).into_iter();
+        let names = components(scenario).into_iter();
         let names = names.map(|component| component.name).chain(flows);
         for name in names {
             if !seen.insert(name.clone()) {

@@ -210,13 +210,16 @@ impl Sensitivity {
             return "The study ranks nothing: no factor has compare = true, or each point ran once."
                 .to_owned();
         }
-        let mut text = format!(
-            "{} of {} rankings hold in every dialect; {} turn somewhere; {} are unclear somewhere.",
-            totals.hold, totals.rankings, totals.turn, totals.unclear
-        );
+        let mut text = match totals.rankings {
+            0 => "The study as written distinguishes no pair.".to_owned(),
+            rankings => format!(
+                "{} of {rankings} rankings hold in every dialect; {} turn somewhere; {} are unclear somewhere.",
+                totals.hold, totals.turn, totals.unclear
+            ),
+        };
         if totals.open > 0 {
             text.push_str(&format!(
-                " Of {} pairs that are not distinguishable as written, {} are in some dialect.",
+                " Not distinguishable as written: {}; of these, distinguishable in some dialect: {}.",
                 totals.open, totals.found
             ));
         }

@@ -17,6 +17,9 @@ const SHORT: [(&str, &str); 7] = [
     ("duration", "run.duration"),
 ];
 
+/// Values of a range that is narrower than this share of its upper end are not rounded.
+const NARROW: f64 = 0.2;
+
 /// An axis of a map.
 #[derive(Clone, Debug)]
 pub struct Axis {
@@ -108,14 +111,14 @@ impl Axis {
         self.range.is_log()
     }
 
-    /// The value at a share of the way, as a scenario has it.
+    /// The value at a share of the way, rounded to what tells places apart, as a scenario has it.
     pub(super) fn text(&self, share: f64) -> String {
-        self.range.text(self.range.at(share))
-    }
-
-    /// The value at a share of the way, rounded.
-    pub(super) fn label(&self, share: f64) -> String {
-        self.range.label_of(self.range.at(share))
+        let (low, high) = self.range.ends();
+        let value = self.range.at(share);
+        match high - low > NARROW * high {
+            true => self.range.label_of(value),
+            false => self.range.text(value),
+        }
     }
 
     /// Sets the value at a share of the way.

@@ -87,13 +87,13 @@ impl Map {
         let across = whole / smallest.max(1);
         // A letter is about twice as high as wide.
         let (columns, rows) = ((2 * across).clamp(1, COLUMNS), across.clamp(1, ROWS));
-        let left = y.label(1.0).len().max(y.label(0.0).len());
+        let left = y.text(1.0).len().max(y.text(0.0).len());
         for row in (0..rows).rev() {
             // The middle of what the letter stands for.
             let up = (2 * row + 1) * whole / (2 * rows);
             let label = match row {
-                0 => y.label(0.0),
-                row if row + 1 == rows => y.label(1.0),
+                0 => y.text(0.0),
+                row if row + 1 == rows => y.text(1.0),
                 _ => String::new(),
             };
             let letters: String = (0..columns)
@@ -109,7 +109,7 @@ impl Map {
                 .collect();
             let _ = writeln!(text, "{label:>left$} |{letters}");
         }
-        let (first, last) = (self.request.x.label(0.0), self.request.x.label(1.0));
+        let (first, last) = (self.request.x.text(0.0), self.request.x.text(1.0));
         let wide = usize::try_from(columns).unwrap_or(0);
         let gap = wide.saturating_sub(first.len() + last.len()).max(1);
         let _ = writeln!(text, "{:left$} +{}", "", "-".repeat(wide));

@@ -1,0 +1,83 @@
+//! `sojourn study --dialects` and `sojourn map`.
+
+use crate::support::Place;
+
+#[test]
+fn each_dialect_has_a_directory_and_a_second_call_runs_nothing_again() {
+    let place = Place::new();
+    let line = "study small.toml --dialects rfc,linux --out out";
+    let text = place.ok(line);
+    assert!(text.contains("rfc: the same as written"), "{text}");
+    assert!(text.contains("Results: out"), "{text}");
+    for file in [
+        "out/as-written/manifest.json",
+        "out/linux/manifest.json",
+        "out/dialects.md",
+    ] {
+        assert!(place.path(file).exists(), "{file}");
+    }
+    assert!(!place.path("out/rfc").exists());
+    let json: serde_json::Value = serde_json::from_str(&place.read("out/dialects.json")).unwrap();
+    assert_eq!(json["dialects"][0]["state"], "same");
+    let before = place.files("out");
+    assert_eq!(place.ok(line), text);
+    assert_eq!(place.files("out"), before);
+    let csv = place.ok(&format!("{line} --format csv"));
+    assert!(
+        csv.starts_with("experiment,levels,metric,a,b,dialect,"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn a_dry_run_counts_the_runs_of_all_dialects() {
+    let place = Place::new();
+    let runs = |line: &str| -> u64 {
+        let text = place.ok(line);
+        let line = text.lines().find(|line| line.starts_with("runs ")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let alone = runs("study small.toml --dry-run");
+    assert_eq!(
+        runs("study small.toml --dialects linux,ns3 --dry-run"),
+        3 * alone
+    );
+    assert!(!place.path("results").exists());
+}
+
+#[test]
+fn a_dialect_that_no_component_has_is_refused_with_the_nearest() {
+    let place = Place::new();
+    let said = place.refused(place.sojourn("study small.toml --dialects linus --out out"));
+    assert!(
+        said.contains("--dialects") && said.contains("did you mean \"linux\"?"),
+        "{said}"
+    );
+    assert!(!place.path("out").exists());
+}
+
+#[test]
+fn a_map_is_written_with_its_places_and_replaces_no_file_of_others() {
+    let place = Place::new();
+    let line =
+        "map small.toml --x rate=1..4Mbps:log --y rtt=10..40ms --cells 2 --depth 0 --out map.svg";
+    let text = place.ok(line);
+    assert!(text.contains("Wrote map.svg and map.csv"), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    assert!(place.read("map.svg").starts_with("<svg "));
+    assert_eq!(place.read("map.csv").lines().count(), 5);
+    let csv = place.read("map.csv");
+    assert_eq!(place.ok(&format!("{line} --format csv")), csv);
+    place.write("mine.svg", "<svg/>");
+    let said = place.refused(place.sojourn(&line.replace("map.svg", "mine.svg")));
+    assert!(said.contains("mine.svg"), "{said}");
+    assert_eq!(place.read("mine.svg"), "<svg/>");
+    let said = place.refused(place.sojourn("map small.toml --x rat=1..4Mbps"));
+    assert!(
+        said.contains("--x rat=1..4Mbps") && said.contains("\"rate\""),
+        "{said}"
+    );
+}
