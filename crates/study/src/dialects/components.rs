@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sojourn_queue::registry::{self, SpecError};
+use sojourn_queue::registry::{self, BuildContext, SpecError};
 use sojourn_scenario::catalogue::{Entry, entries};
 use sojourn_scenario::model::{FlowGroup, Scenario, Topology};
 use sojourn_scenario::reader::flow_parts;
@@ -227,6 +227,7 @@ impl Writer<'_> {
             new.args.retain(|(key, _)| key != error.key());
             self.leave_out(entry.name, error.key(), value);
         }
+        self.leave_out_contradictions(entry.name, &mut new);
         let Ok((_, resolved)) = registry::resolve(&new, None) else {
             return new;
         };
@@ -253,6 +254,50 @@ impl Writer<'_> {
             }
         }
         new
+    }
+
+    /// Leaves out keys that the dialect refuses only when the queue is built: those that the refusal names, or the one without which it
+    /// is built.
+    fn leave_out_contradictions(&mut self, name: &str, spec: &mut Spec) {
+        let refusal = |spec: &Spec| {
+            let mut context = BuildContext::plain(0, "check");
+            context.per_flow = false;
+            match registry::build_port(spec, &context) {
+                Err(SpecError::Contradiction { discipline, text }) if discipline == name => {
+                    Some(text)
+                }
+                _ => None,
+            }
+        };
+        while let Some(text) = refusal(spec) {
+            let without = |key: &String| Spec {
+                name: spec.name.clone(),
+                args: spec
+                    .args
+                    .iter()
+                    .filter(|(other, _)| other != key)
+                    .cloned()
+                    .collect(),
+            };
+            let mut keys = spec
+                .args
+                .iter()
+                .map(|(key, _)| key)
+                .filter(|key| *key != KEY);
+            let named = |key: &&String| text.contains(key.as_str());
+            let alone = |key: &&String| refusal(&without(key)).is_none();
+            let Some(key) = keys
+                .clone()
+                .find(named)
+                .or_else(|| keys.find(alone))
+                .cloned()
+            else {
+                return;
+            };
+            let value = spec.get(&key).map(SpecValue::to_text).unwrap_or_default();
+            spec.args.retain(|(other, _)| *other != key);
+            self.leave_out(name, &key, value);
+        }
     }
 
     fn leave_out(&mut self, component: &str, key: &str, value: String) {

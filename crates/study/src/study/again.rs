@@ -46,6 +46,29 @@ impl Study {
         Ok(study)
     }
 
+    /// The same study with the last factor of each experiment under comparison, where none is in the whole study; `None` if one
+    /// is, or if there is nothing to compare.
+    #[must_use]
+    pub fn with_comparisons(&self) -> Option<Study> {
+        let mut factors = self
+            .experiments
+            .iter()
+            .flat_map(|experiment| &experiment.factors);
+        if factors.any(|factor| factor.compare) {
+            return None;
+        }
+        let mut study = self.clone();
+        let mut some = false;
+        for experiment in &mut study.experiments {
+            let mut factors = experiment.factors.iter_mut().rev();
+            if let Some(last) = factors.find(|factor| factor.labels.len() > 1) {
+                last.compare = true;
+                some = true;
+            }
+        }
+        some.then_some(study)
+    }
+
     /// A study with an experiment for each of some places, and one table each. The rest is this study's.
     ///
     /// # Errors

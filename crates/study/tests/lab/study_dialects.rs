@@ -85,7 +85,7 @@ fn one_ranking_turns_with_the_default_of_a_simulator_and_another_holds() {
 #[test]
 fn keys_that_a_dialect_lacks_are_left_out_and_named_and_windows_are_written_anew() {
     let queues = [
-        "red interval=1s adaptive=true limit=60p",
+        "red interval=1s adaptive=true queue_in_bytes=false limit=60p",
         "droptail limit=60p",
     ];
     let study = study(
@@ -97,6 +97,10 @@ fn keys_that_a_dialect_lacks_are_left_out_and_named_and_windows_are_written_anew
     let key = |component: &str, key: &str| (component.to_owned(), key.to_owned());
     let left_out: Vec<_> = found.remarks.left_out.keys().cloned().collect();
     assert!(left_out.contains(&key("red", "interval")), "{left_out:?}");
+    assert!(
+        left_out.contains(&key("red", "queue_in_bytes")),
+        "{left_out:?}"
+    );
     let study = found.study.expect("it runs");
     let scenario = study.points()[0].scenario().expect("a scenario");
     let args = &scenario.flows[0].args;
@@ -196,4 +200,29 @@ fn every_shipped_reproduction_can_be_written_in_each_dialect_or_says_why_not() {
             }
         }
     }
+}
+
+#[test]
+fn without_a_compared_factor_the_last_one_is_compared() {
+    let text = |compare: &str, values: &str| {
+        format!(
+            "flows = [\"reno\"]\n[[experiment]]\nname = \"e\"\n[[experiment.factor]]\nname = \"queue\"\n\
+             path = \"topology.queue\"\nvalues = {values}\n{compare}"
+        )
+    };
+    let two = "[\"codel\", \"pie\"]";
+    let study = support::study(&text("", two))
+        .with_comparisons()
+        .expect("one is chosen");
+    assert!(study.experiments[0].factors[0].compare);
+    assert!(
+        support::study(&text("compare = true\n", two))
+            .with_comparisons()
+            .is_none()
+    );
+    assert!(
+        support::study(&text("", "[\"codel\"]"))
+            .with_comparisons()
+            .is_none()
+    );
 }

@@ -219,8 +219,8 @@ fn mistakes_in_factors_are_told_with_their_line() {
     );
     assert_eq!(
         factor("path = \"topology.rate\"\nvalues = [\"1Mbps\"]\ncompares = true"),
-        "study.toml:8: experiment[0].factor[0].compares: unknown key, did you mean \"compare\"? (allowed: values, labels, \
-         name, title, unit, path, compare)"
+        "study.toml:8: experiment[0].factor[0].compares: unknown key, did you mean \"compare\"? (allowed: values, labels, range, \
+         name, title, unit, path, compare, scale)"
     );
 }
 

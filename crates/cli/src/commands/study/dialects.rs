@@ -3,7 +3,7 @@
 use crate::args::{Format, MakeArgs};
 use crate::failure::Failure;
 use crate::make::make;
-use crate::output::{Text, emit, emit_data};
+use crate::output::{Text, emit, emit_data, say};
 use crate::progress::watched;
 use crate::terminal;
 use sojourn_report::shell_word;
@@ -33,6 +33,13 @@ pub(super) struct Request<'a> {
 
 /// Runs the study in each dialect and says which rankings survive.
 pub(super) fn run(request: &Request<'_>) -> Result<(), Failure> {
+    if let Some(compared) = request.study.with_comparisons() {
+        say("no factor has compare = true, so the last factor of each experiment is compared");
+        return run(&Request {
+            study: &compared,
+            ..*request
+        });
+    }
     let names = asked(request.study, request.list)?;
     let mut variants = Vec::new();
     for name in &names {
