@@ -337,15 +337,19 @@ impl Manifest {
     }
 
     fn sum(&self) -> Result<String> {
+        Ok(checksum(self.plain_text()?.as_bytes()))
+    }
+
+    /// The compact JSON that the checksum is of.
+    fn plain_text(&self) -> Result<String> {
         let mut plain = self.clone();
         plain.checksum = None;
-        let text = serde_json::to_vec(&plain).map_err(|error| {
+        serde_json::to_string(&plain).map_err(|error| {
             LabError::new(
                 LabErrorKind::Bug,
                 format!("the manifest cannot be put into JSON: {error}"),
             )
-        })?;
-        Ok(checksum(&text))
+        })
     }
 
     /// The command that writes these results into `dir`, which may have been copied or moved since.
@@ -363,7 +367,10 @@ impl Manifest {
     /// # Errors
     /// When it cannot be put into JSON.
     pub(super) fn is_as_written(&self) -> Result<bool> {
-        Ok(self.checksum == Some(self.sum()?))
+        let text = self.plain_text()?;
+        let is = |text: &str| self.checksum == Some(checksum(text.as_bytes()));
+        // The level of a note was called info.
+        Ok(is(&text) || is(&text.replace(r#""severity":"note""#, r#""severity":"info""#)))
     }
 
     /// Refuses a manifest that was altered after it was written.
@@ -653,5 +660,27 @@ mod tests {
         let text = error.to_string();
         assert!(text.contains("schema_version 7"), "{text}");
         assert!(text.contains("--fresh"), "{text}");
+    }
+
+    #[test]
+    fn a_directory_whose_notes_were_called_info_is_as_it_was_written() {
+        let note = |level: &str| json!({"rule": "no-warmup", "severity": level, "text": "None."});
+        let whole = |level: &str| {
+            json!({
+                "schema_version": SCHEMA_VERSION, "sojourn": VERSION, "name": "a", "title": "a", "command": "",
+                "experiments": [], "points": [], "algorithms": [], "notes": [note(level)],
+            })
+        };
+        let read = |value: serde_json::Value| -> Manifest {
+            serde_json::from_value(value).expect("a manifest")
+        };
+        let now = read(whole("note"));
+        let before = now.plain_text().expect("JSON");
+        let before = before.replace("\"note\"", "\"info\"");
+        let mut old = whole("info");
+        old["checksum"] = json!(checksum(before.as_bytes()));
+        assert!(read(old.clone()).is_as_written().expect("JSON"));
+        old["name"] = json!("b");
+        assert!(!read(old).is_as_written().expect("JSON"));
     }
 }
