@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sojourn_results::asked::Of;
 use sojourn_results::directory::ResultSet;
-use sojourn_results::manifest::PointInfo;
+use sojourn_results::manifest::{Comparison, PointInfo};
 use sojourn_results::outcome::{QueueOutcome, RunOutcome};
 use sojourn_run::compile::{Compiled, LinkInfo, compile};
 use sojourn_scenario::model::{Scenario, Topology};
@@ -28,6 +28,8 @@ pub(super) struct Evidence<'a> {
     pub(super) points: &'a [Seen<'a>],
     /// Which points are compared with which.
     pub(super) comparisons: Vec<Compared<'a>>,
+    /// Which points differ in one factor alone, where the study says of no factor that it compares.
+    pub(super) variations: Vec<Compared<'a>>,
     /// What tables show, experiment by experiment.
     pub(super) shown: Vec<Shown<'a>>,
     /// What the reader of the study had to say on dialects that components lack.
@@ -134,6 +136,15 @@ pub(super) struct Compared<'a> {
     pub(super) points: Vec<(String, &'a Seen<'a>)>,
 }
 
+impl<'a> Compared<'a> {
+    /// Label and point of each level.
+    pub(super) fn labelled(&self) -> impl Iterator<Item = (&str, &'a Seen<'a>)> {
+        self.points
+            .iter()
+            .map(|(label, point)| (label.as_str(), *point))
+    }
+}
+
 /// The points of a study that ran.
 pub(super) fn seen(results: &ResultSet) -> Vec<Seen<'_>> {
     let of = |info: &'_ PointInfo| -> Option<(Scenario, Compiled)> {
@@ -168,26 +179,25 @@ impl<'a> Evidence<'a> {
         fallbacks: &'a [String],
     ) -> Evidence<'a> {
         let find = |number: u64| points.iter().find(|seen| seen.info.point == number);
-        let comparisons = results
-            .manifest
-            .comparisons()
-            .into_iter()
-            .map(|comparison| {
-                let of = |point: &&PointInfo| {
-                    let label = point.levels.get(&comparison.factor.name)?.clone();
-                    Some((label, find(point.point)?))
-                };
-                Compared {
-                    place: comparison.name(),
-                    points: comparison.points.iter().filter_map(of).collect(),
-                }
-            });
+        let compared = |comparison: Comparison<'_>| {
+            let of = |point: &&PointInfo| {
+                let label = point.levels.get(&comparison.factor.name)?.clone();
+                Some((label, find(point.point)?))
+            };
+            Compared {
+                place: comparison.name(),
+                points: comparison.points.iter().filter_map(of).collect(),
+            }
+        };
+        let comparisons = results.manifest.comparisons().into_iter().map(compared);
+        let variations = results.manifest.variations().into_iter().map(compared);
         let experiments = results.manifest.experiments.iter();
         let shown = experiments.map(|experiment| Shown::of(Wanted::of(results, experiment)));
         Evidence {
             results,
             points,
             comparisons: comparisons.collect(),
+            variations: variations.collect(),
             shown: shown.collect(),
             fallbacks,
         }

@@ -14,7 +14,7 @@ pub(super) const ABOUT: About = About {
     reason: "A load that is a few percent off moves a queue far where it is near saturation: at a load of 0.9, \
         one percent more makes an M/M/1 queue a tenth longer. Rounding is the usual cause: sizes in whole \
         bytes, bursts in whole packets. The rule compares the mean over all replications with the rate that \
-        was asked for, on the wire. It reports a difference of more than half a percent and of more than \
+        was asked for, on the wire. It reports a difference of more than one percent and of more than \
         six standard errors, which it takes from the replications.",
     source: "Kleinrock, *Queueing Systems*, volume 1, section 3.2 (M/M/1).",
     remedy: "Use sizes and times that come out whole, or ask for the rate that you want as it is \
@@ -46,7 +46,7 @@ buffer = "20p"
 };
 
 /// The share of the rate, and the standard errors, by which a mean may be off.
-const SHARE: f64 = 0.005;
+const SHARE: f64 = 0.01;
 const ERRORS: f64 = 6.0;
 /// Replications from which on a standard error means something.
 const REPLICATIONS: usize = 3;

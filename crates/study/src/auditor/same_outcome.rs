@@ -1,5 +1,7 @@
 //! Rule `same-outcome`.
 
+use std::collections::BTreeSet;
+
 use sojourn_queue::DisciplineKind;
 use sojourn_results::outcome::QueueOutcome;
 use sojourn_results::stats::to_f64;
@@ -68,12 +70,14 @@ const LISTED: usize = 6;
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let (mut same, mut idle) = (Vec::new(), Vec::new());
-    for compared in &evidence.comparisons {
+    // Where the study names no comparison, levels of another kind may rightly have no effect.
+    let varied = evidence.variations.iter().filter(|varied| {
+        let points: Vec<(&str, &Seen<'_>)> = varied.labelled().collect();
+        disciplines(evidence, &points) > 1
+    });
+    for compared in evidence.comparisons.iter().chain(varied) {
         let classes = classes(evidence, compared);
         let alike: Vec<&(&str, &Seen<'_>)> = classes.iter().flatten().collect();
-        for class in &classes {
-            same.push((compared.place.as_str(), class.clone()));
-        }
         let lone = compared.points.iter().filter(|(label, _)| {
             alike.iter().all(|(other, _)| other != label) && compared.points.len() > 1
         });
@@ -82,6 +86,11 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
                 idle.push((compared.place.as_str(), *point, text));
             }
         }
+        same.extend(
+            classes
+                .into_iter()
+                .map(|class| (compared.place.as_str(), class)),
+        );
     }
     if let Some((place, class)) = same.first() {
         let count = distinct(same.iter().map(|(place, _)| *place));
@@ -102,6 +111,15 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         found.push(Finding::warning(text).on_links(links).at(points));
     }
     found
+}
+
+/// How many disciplines the measured queues of some points have.
+fn disciplines(evidence: &Evidence<'_>, class: &[(&str, &Seen<'_>)]) -> usize {
+    let links = class
+        .iter()
+        .filter_map(|(_, point)| evidence.bottleneck(point));
+    let names: BTreeSet<&str> = links.map(|link| link.discipline.name).collect();
+    names.len()
 }
 
 fn distinct<'a>(places: impl Iterator<Item = &'a str>) -> usize {
