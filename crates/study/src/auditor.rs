@@ -10,13 +10,15 @@ mod finding;
 mod traffic;
 
 pub use about::{About, Stage};
-pub use allow::allowances;
 
+use allow::Known;
 use evidence::Evidence;
 use finding::Finding;
 use sojourn_report::Note;
 use sojourn_results::directory::ResultSet;
-use sojourn_results::manifest::Manifest;
+use sojourn_results::manifest::{Allowance, Manifest};
+use sojourn_scenario::document::Document;
+use sojourn_scenario::error::Result;
 
 /// Declares the modules of the rules, and the list of rules in the order of their notes.
 macro_rules! rules {
@@ -112,6 +114,18 @@ impl Rule {
 pub fn rule(id: &str) -> Option<&'static Rule> {
     let is_it = |rule: &&Rule| rule.name() == id || rule.about.former.contains(&id);
     RULES.iter().find(is_it)
+}
+
+/// The allowances in the comments of a study's file: `# audit: allow RULE because REASON`.
+///
+/// # Errors
+/// When a comment begins with `audit:` and is no allowance, a rule has no such id or stands twice, or a reason is missing.
+pub fn allowances(document: &Document) -> Result<Vec<Allowance>> {
+    let known = Known {
+        id: &|id| rule(id).map(Rule::name),
+        all: RULES.iter().map(Rule::name).collect(),
+    };
+    allow::allowances(document, &known)
 }
 
 /// Everything that the rules notice in the results of a study, rule by rule, with the reason where the study allows it. `fallbacks` is what its reader had to say on dialects.

@@ -1,5 +1,6 @@
 //! `sojourn audit`.
 
+mod audited;
 mod formats;
 
 use super::run::{apply_run_options, apply_sets};
@@ -12,6 +13,7 @@ use crate::output::{Text, emit_data, paragraph};
 use crate::progress::watched;
 use crate::source::keep;
 use crate::terminal;
+use audited::Audited;
 use clap::{Args, ValueEnum};
 use sojourn_report::{Note, Severity};
 use sojourn_results::ResultSet;
@@ -104,30 +106,6 @@ pub(crate) enum AuditFormat {
     Sarif,
     /// Workflow commands of GitHub Actions: annotations of the files.
     Github,
-}
-
-/// What the auditor says of one study or directory.
-pub(super) struct Audited {
-    /// As it was given, or found in a directory.
-    name: String,
-    /// The file that annotations point to.
-    file: String,
-    notes: Vec<Note>,
-}
-
-impl Audited {
-    /// Remarks at a level.
-    fn count(&self, level: Severity) -> usize {
-        let notes = self.notes.iter();
-        notes
-            .filter(|note| note.allowed.is_none() && note.severity == level)
-            .count()
-    }
-
-    fn allowed(&self) -> usize {
-        let notes = self.notes.iter();
-        notes.filter(|note| note.allowed.is_some()).count()
-    }
 }
 
 impl Execute for AuditArgs {

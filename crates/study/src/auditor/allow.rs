@@ -10,18 +10,24 @@ use sojourn_results::manifest::Allowance;
 use sojourn_scenario::document::{Comment, Document};
 use sojourn_scenario::error::{LabError, LabErrorKind, Place, Result};
 
-use super::{RULES, rule};
-
 /// How the comment begins.
 const MARK: &str = "audit:";
 /// What a remedy shows.
 const FORM: &str = "write # audit: allow RULE because REASON";
 
+/// The rules that there are.
+pub(super) struct Known<'a> {
+    /// The id of a rule by its id, or by one that it had before.
+    pub(super) id: &'a dyn Fn(&str) -> Option<String>,
+    /// All ids.
+    pub(super) all: Vec<String>,
+}
+
 /// The allowances in the comments of a file, in their order. A reason may go on in the comments below it where they are indented.
 ///
 /// # Errors
 /// When a comment begins with `audit:` and is no allowance, a rule has no such id or stands twice, or a reason is missing.
-pub fn allowances(document: &Document) -> Result<Vec<Allowance>> {
+pub(super) fn allowances(document: &Document, known: &Known<'_>) -> Result<Vec<Allowance>> {
     let mut found: Vec<Allowance> = Vec::new();
     let mut last = None;
     for comment in document.comments() {
@@ -40,7 +46,8 @@ pub fn allowances(document: &Document) -> Result<Vec<Allowance>> {
         let Some(text) = comment.text.trim_start().strip_prefix(MARK) else {
             continue;
         };
-        let own = read(text).map_err(|error| error.in_file(document.file()).at(&place(comment)))?;
+        let own = read(text, known)
+            .map_err(|error| error.in_file(document.file()).at(&place(comment)))?;
         if found.iter().any(|other| other.rule == own.rule) {
             let problem = format!("{:?} is allowed for the second time", own.rule);
             let error = LabError::new(LabErrorKind::Contradiction, problem);
@@ -57,15 +64,14 @@ fn place(comment: &Comment) -> Place {
     Place::Line(comment.line)
 }
 
-fn read(text: &str) -> Result<Allowance> {
+fn read(text: &str, known: &Known<'_>) -> Result<Allowance> {
     let wrong = |problem: String| LabError::new(LabErrorKind::Syntax, problem).remedy(FORM);
     let Some(rest) = text.trim().strip_prefix("allow ") else {
         return Err(wrong(format!("\"{MARK}{text}\" is no allowance")));
     };
     let (id, rest) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
-    let Some(known) = rule(id) else {
-        let names: Vec<String> = RULES.iter().map(super::Rule::name).collect();
-        let nearest = sojourn_units::nearest(id, names.iter().map(String::as_str));
+    let Some(rule) = (known.id)(id) else {
+        let nearest = sojourn_units::nearest(id, known.all.iter().map(String::as_str));
         let problem = format!("the auditor has no rule {id:?}");
         return Err(LabError::new(LabErrorKind::UnknownName, problem)
             .nearest(nearest)
@@ -73,7 +79,7 @@ fn read(text: &str) -> Result<Allowance> {
     };
     match rest.trim().strip_prefix("because").map(str::trim) {
         Some(reason) if !reason.is_empty() => Ok(Allowance {
-            rule: known.name(),
+            rule,
             reason: reason.to_owned(),
         }),
         _ => Err(wrong(format!("the allowance of {id:?} has no reason"))),
@@ -94,7 +100,11 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Result<Vec<Allowance>> {
-        allowances(&Document::parse(text, "study.toml").expect("TOML"))
+        let known = Known {
+            id: &|id| (id == "no-warmup").then(|| id.to_owned()),
+            all: vec!["no-warmup".to_owned()],
+        };
+        allowances(&Document::parse(text, "study.toml").expect("TOML"), &known)
     }
 
     fn said(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Remarks for programs: JSON, SARIF 2.1.0 (OASIS standard, 2020) and workflow commands of GitHub Actions.
 
-use super::Audited;
+use super::audited::Audited;
 use serde_json::{Value, json};
 use sojourn_report::{Note, Severity};
 use sojourn_results::manifest::VERSION;
