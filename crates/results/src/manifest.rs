@@ -406,20 +406,9 @@ impl Manifest {
     /// Points that are compared with each other: for each factor under comparison, the points that differ in it alone, in
     /// the order of its levels.
     pub fn comparisons(&self) -> Vec<Comparison<'_>> {
-        self.along(|_, factor| factor.compare)
-    }
-
-    /// The same for every factor of the experiments in which none is under comparison.
-    pub fn variations(&self) -> Vec<Comparison<'_>> {
-        self.along(|experiment, _| experiment.factors.iter().all(|factor| !factor.compare))
-    }
-
-    /// Points that differ in one factor alone, for the factors that are wanted.
-    fn along(&self, wanted: fn(&ExperimentInfo, &FactorInfo) -> bool) -> Vec<Comparison<'_>> {
         let mut all: Vec<Comparison<'_>> = Vec::new();
         for experiment in &self.experiments {
-            let factors = experiment.factors.iter();
-            for factor in factors.filter(|factor| wanted(experiment, factor)) {
+            for factor in experiment.factors.iter().filter(|factor| factor.compare) {
                 let others = |point: &PointInfo| {
                     let mut levels = point.levels.clone();
                     levels.remove(&factor.name);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sojourn_results::asked::Of;
 use sojourn_results::directory::ResultSet;
-use sojourn_results::manifest::{Comparison, PointInfo};
+use sojourn_results::manifest::PointInfo;
 use sojourn_results::outcome::{QueueOutcome, RunOutcome};
 use sojourn_run::compile::{Compiled, LinkInfo, compile};
 use sojourn_scenario::model::{Scenario, Topology};
@@ -12,7 +12,7 @@ use sojourn_sim::DropReason;
 use sojourn_sim::topology::Role;
 
 use super::finding::Finding;
-use crate::measured::{Load, Measured, busiest};
+use crate::measured::{Load, Measured, busiest, queues_set_by};
 use crate::summary::links::is_marked;
 use crate::summary::wanted::Wanted;
 
@@ -28,8 +28,8 @@ pub(super) struct Evidence<'a> {
     pub(super) points: &'a [Seen<'a>],
     /// Which points are compared with which.
     pub(super) comparisons: Vec<Compared<'a>>,
-    /// Which points differ in one factor alone, where the study says of no factor that it compares.
-    pub(super) variations: Vec<Compared<'a>>,
+    /// Points that differ in their queue alone by a factor that is not declared as under comparison: tables put them side by side.
+    pub(super) beside: Vec<Compared<'a>>,
     /// What tables show, experiment by experiment.
     pub(super) shown: Vec<Shown<'a>>,
     /// What the reader of the study had to say on dialects that components lack.
@@ -136,15 +136,6 @@ pub(super) struct Compared<'a> {
     pub(super) points: Vec<(String, &'a Seen<'a>)>,
 }
 
-impl<'a> Compared<'a> {
-    /// Label and point of each level.
-    pub(super) fn labelled(&self) -> impl Iterator<Item = (&str, &'a Seen<'a>)> {
-        self.points
-            .iter()
-            .map(|(label, point)| (label.as_str(), *point))
-    }
-}
-
 /// The points of a study that ran.
 pub(super) fn seen(results: &ResultSet) -> Vec<Seen<'_>> {
     let of = |info: &'_ PointInfo| -> Option<(Scenario, Compiled)> {
@@ -179,25 +170,27 @@ impl<'a> Evidence<'a> {
         fallbacks: &'a [String],
     ) -> Evidence<'a> {
         let find = |number: u64| points.iter().find(|seen| seen.info.point == number);
-        let compared = |comparison: Comparison<'_>| {
-            let of = |point: &&PointInfo| {
-                let label = point.levels.get(&comparison.factor.name)?.clone();
-                Some((label, find(point.point)?))
-            };
-            Compared {
-                place: comparison.name(),
-                points: comparison.points.iter().filter_map(of).collect(),
-            }
-        };
-        let comparisons = results.manifest.comparisons().into_iter().map(compared);
-        let variations = results.manifest.variations().into_iter().map(compared);
+        let comparisons = results
+            .manifest
+            .comparisons()
+            .into_iter()
+            .map(|comparison| {
+                let of = |point: &&PointInfo| {
+                    let label = point.levels.get(&comparison.factor.name)?.clone();
+                    Some((label, find(point.point)?))
+                };
+                Compared {
+                    place: comparison.name(),
+                    points: comparison.points.iter().filter_map(of).collect(),
+                }
+            });
         let experiments = results.manifest.experiments.iter();
         let shown = experiments.map(|experiment| Shown::of(Wanted::of(results, experiment)));
         Evidence {
             results,
             points,
             comparisons: comparisons.collect(),
-            variations: variations.collect(),
+            beside: beside(results, points),
             shown: shown.collect(),
             fallbacks,
         }
@@ -280,6 +273,47 @@ impl<'a> Evidence<'a> {
             false => finding.at(names),
         }]
     }
+}
+
+/// The points that stand side by side without being declared so: those that differ in a factor that sets queues.
+fn beside<'a>(results: &'a ResultSet, points: &'a [Seen<'a>]) -> Vec<Compared<'a>> {
+    let mut all = Vec::new();
+    for experiment in &results.manifest.experiments {
+        for factor in experiment.factors.iter().filter(|factor| !factor.compare) {
+            let own = points
+                .iter()
+                .filter(|seen| seen.info.experiment == experiment.name);
+            let infos = own
+                .clone()
+                .map(|seen| (seen.info, seen.compiled.links.as_slice()));
+            if queues_set_by(factor, infos).is_empty() {
+                continue;
+            }
+            let mut groups: BTreeMap<BTreeMap<&str, &str>, Vec<(String, &Seen<'_>)>> =
+                BTreeMap::new();
+            for seen in own {
+                let levels = seen.info.levels.iter();
+                let others = levels.filter(|(name, _)| **name != factor.name);
+                let others = others.map(|(name, label)| (name.as_str(), label.as_str()));
+                if let Some(label) = seen.info.levels.get(&factor.name) {
+                    let group = groups.entry(others.collect()).or_default();
+                    group.push((label.clone(), seen));
+                }
+            }
+            all.extend(groups.into_iter().map(|(levels, points)| {
+                let levels: Vec<String> = levels
+                    .iter()
+                    .map(|(factor, label)| format!("{factor}={label}"))
+                    .collect();
+                let place = match levels.is_empty() {
+                    true => experiment.name.clone(),
+                    false => format!("{}: {}", experiment.name, levels.join(", ")),
+                };
+                Compared { place, points }
+            }));
+        }
+    }
+    all
 }
 
 /// What a test says of a point.

@@ -1,7 +1,5 @@
 //! Rule `same-outcome`.
 
-use std::collections::BTreeSet;
-
 use sojourn_queue::DisciplineKind;
 use sojourn_results::outcome::QueueOutcome;
 use sojourn_results::stats::to_f64;
@@ -16,7 +14,7 @@ pub(super) const ABOUT: About = About {
     title: "Points under comparison came out the same to the bit, or an AQM under comparison never acted",
     reason: "Their names differ, and what ran does not. A threshold above the limit, a target that the buffer cannot \
         reach, or a class that nothing is sorted into make an algorithm a DropTail queue. The rule compares packets, \
-        bytes, drops, marks and sojourn times of the measured queues, replication by replication. It also warns of \
+        bytes, drops, marks and sojourn times of the measured queues, replication by replication, of points that `compare` says or whose queue a factor sets. It also warns of \
         an AQM that marked nothing and dropped for lack of room alone. Where nothing was dropped and fewer than one \
         packet waited on average, `never-congested` says so instead. With a single flow a scheduler has nothing to \
         order, and the rule gives a note.",
@@ -70,14 +68,12 @@ const LISTED: usize = 6;
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let (mut same, mut idle) = (Vec::new(), Vec::new());
-    // Where the study names no comparison, levels of another kind may rightly have no effect.
-    let varied = evidence.variations.iter().filter(|varied| {
-        let points: Vec<(&str, &Seen<'_>)> = varied.labelled().collect();
-        disciplines(evidence, &points) > 1
-    });
-    for compared in evidence.comparisons.iter().chain(varied) {
+    for compared in evidence.comparisons.iter().chain(&evidence.beside) {
         let classes = classes(evidence, compared);
         let alike: Vec<&(&str, &Seen<'_>)> = classes.iter().flatten().collect();
+        for class in &classes {
+            same.push((compared.place.as_str(), class.clone()));
+        }
         let lone = compared.points.iter().filter(|(label, _)| {
             alike.iter().all(|(other, _)| other != label) && compared.points.len() > 1
         });
@@ -86,11 +82,6 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
                 idle.push((compared.place.as_str(), *point, text));
             }
         }
-        same.extend(
-            classes
-                .into_iter()
-                .map(|class| (compared.place.as_str(), class)),
-        );
     }
     if let Some((place, class)) = same.first() {
         let count = distinct(same.iter().map(|(place, _)| *place));
@@ -111,15 +102,6 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         found.push(Finding::warning(text).on_links(links).at(points));
     }
     found
-}
-
-/// How many disciplines the measured queues of some points have.
-fn disciplines(evidence: &Evidence<'_>, class: &[(&str, &Seen<'_>)]) -> usize {
-    let links = class
-        .iter()
-        .filter_map(|(_, point)| evidence.bottleneck(point));
-    let names: BTreeSet<&str> = links.map(|link| link.discipline.name).collect();
-    names.len()
 }
 
 fn distinct<'a>(places: impl Iterator<Item = &'a str>) -> usize {
