@@ -1,7 +1,7 @@
 //! The documentation that the command brings along: every page of `docs/`, and each rule of the auditor.
 
 use sojourn_scenario::{LabError, LabErrorKind};
-use sojourn_study::auditor::RULES;
+use sojourn_study::auditor::{RULES, rule};
 use sojourn_study::lookup;
 use std::borrow::Cow;
 
@@ -73,10 +73,11 @@ pub(crate) fn find(given: &str) -> Result<Topic, LabError> {
             text: Cow::Borrowed(text),
         });
     }
-    if let Some(rule) = RULES.iter().find(|rule| rule.name() == wanted) {
+    // A rule that had another id before is found by it, too.
+    if let Some(rule) = rule(&wanted) {
         return Ok(Topic {
             place: AUDITOR,
-            text: Cow::Owned(format!("# The auditor: {wanted}\n\n{}", rule.page())),
+            text: Cow::Owned(format!("# The auditor: {}\n\n{}", rule.name(), rule.page())),
         });
     }
     if let Ok(entry) = lookup::find(given) {
