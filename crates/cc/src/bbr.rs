@@ -617,6 +617,10 @@ impl CongestionControl for Bbr {
 
     fn on_ack(&mut self, _acked: &Acked) {}
 
+    fn period(&self) -> Option<(&'static str, Span)> {
+        Some(("probe for the shortest round trip", self.min_rtt_window))
+    }
+
     fn traits(&self) -> Traits {
         Traits {
             model: true,

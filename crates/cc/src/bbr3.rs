@@ -810,6 +810,10 @@ impl CongestionControl for Bbr3 {
 
     fn on_ack(&mut self, _acked: &Acked) {}
 
+    fn period(&self) -> Option<(&'static str, Span)> {
+        Some(("probe for the shortest round trip", self.probe_rtt_interval))
+    }
+
     fn traits(&self) -> Traits {
         Traits {
             model: true,

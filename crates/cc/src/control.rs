@@ -24,6 +24,10 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn traits(&self) -> Traits {
         Traits::default()
     }
+    /// How often it does what a run has to contain, and what that is; `None` of an algorithm whose period follows from the path.
+    fn period(&self) -> Option<(&'static str, Span)> {
+        None
+    }
     /// What an acknowledgement has measured, before the transport looks for losses and before [`Self::on_ack`]. Only
     /// transports with selective acknowledgement tell.
     fn on_sample(&mut self, sample: &Sample) {

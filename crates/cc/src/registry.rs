@@ -3,8 +3,8 @@
 use crate::control::{Acked, Build, Congestion, CongestionControl, Sent, Start};
 use crate::sample::{Lost, Phase, Sample, Traits, Undo};
 use sojourn_units::{
-    DialectInfo, ParamError, ParamInfo, Params, Rate, Time, head_markdown, head_of, head_title,
-    nearest,
+    DialectInfo, ParamError, ParamInfo, Params, Rate, Span, Time, head_markdown, head_of,
+    head_title, nearest,
 };
 
 /// One entry of the registry.
@@ -321,6 +321,10 @@ macro_rules! algorithms {
 
             fn traits(&self) -> Traits {
                 self.other().traits()
+            }
+
+            fn period(&self) -> Option<(&'static str, Span)> {
+                self.other().period()
             }
 
             #[inline]

@@ -3,7 +3,7 @@
 use crate::entry::{Entry, read};
 use crate::tc::{Inside, Line};
 use sojourn_units::{
-    DialectInfo, ParamError, ParamInfo, Params, check_declaration, head_markdown, head_of,
+    DialectInfo, ParamError, ParamInfo, Params, Span, check_declaration, head_markdown, head_of,
 };
 
 /// The dialect that [`crate::registry::tc`] writes for.
@@ -52,6 +52,8 @@ pub struct CatalogueEntry {
     pub dialects: &'static [DialectInfo],
     /// Resolves parameters: name and value of each, with the dialect's release first.
     pub resolve: Resolve,
+    /// The time in which it answers a change of its load, with parameters in a dialect, on a link that sends a full packet in a time.
+    pub time_constant: TimeConstantOf,
     /// Whether the declaration of the parameters holds together.
     ///
     /// # Errors
@@ -64,6 +66,10 @@ pub struct CatalogueEntry {
 /// Writes parameters as `tc` does.
 type WriteTc =
     fn(Option<&str>, &[(String, String)], Inside<'_>) -> Result<Option<Line>, ParamError>;
+
+/// Reads the time constant of parameters in a dialect; none of parameters that cannot be read.
+pub type TimeConstantOf =
+    fn(Option<&str>, &[(String, String)], Span) -> Option<crate::entry::TimeConstant>;
 
 /// Reads parameters in a dialect.
 pub type Resolve = fn(Option<&str>, &[(String, String)]) -> Result<Resolved, ParamError>;
@@ -109,6 +115,9 @@ impl CatalogueEntry {
             resolve: |dialect, pairs| {
                 let params: E::Params = read(dialect, pairs)?;
                 Ok(Resolved::of(&params))
+            },
+            time_constant: |dialect, pairs, packet| {
+                E::time_constant(&read(dialect, pairs).ok()?, packet)
             },
             check: check_declaration::<E::Params>,
             tc: |dialect, pairs, inside| Ok(E::tc_with(&read(dialect, pairs)?, inside)),

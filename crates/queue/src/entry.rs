@@ -3,7 +3,7 @@
 use crate::synonyms::hinted;
 use crate::tc::{Inside, Line};
 use sojourn_sim::Stream;
-use sojourn_units::{ParamError, Params, Spec};
+use sojourn_units::{ParamError, Params, Span, Spec};
 use std::sync::Arc;
 
 /// What a discipline declares of itself, beside its parameters.
@@ -40,6 +40,13 @@ pub trait Entry<Cx = BuildContext>: Sized {
     /// If parameters contradict each other, or a nested specification is wrong.
     fn build(params: Self::Params, cx: &Cx) -> Result<Self, SpecError>;
 
+    /// The time in which it answers a change of its load, with these parameters on a link that sends a full packet in `packet`; none where it
+    /// answers at once.
+    fn time_constant(params: &Self::Params, packet: Span) -> Option<TimeConstant> {
+        let _ = (params, packet);
+        None
+    }
+
     /// The specifications among the parameters: what is inside its queues. The registry prepares them.
     fn inside(params: &Self::Params) -> Vec<&Spec> {
         let _ = params;
@@ -58,6 +65,40 @@ pub trait Entry<Cx = BuildContext>: Sized {
         Self::tc(params)
     }
 }
+
+/// The time in which an algorithm answers a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeConstant {
+    /// What takes this time, as a reader of a message knows it: `interval`.
+    pub what: &'static str,
+    /// How long it takes.
+    pub time: Span,
+}
+
+impl TimeConstant {
+    /// The time that a parameter says.
+    pub const fn new(what: &'static str, time: Span) -> TimeConstant {
+        TimeConstant { what, time }
+    }
+
+    /// That of a moving average with a weight that is updated for each packet.
+    pub fn of_average(weight: f64, packet: Span) -> Option<TimeConstant> {
+        let time = Span::round_from_secs(packet.as_secs_f64() / weight.max(f64::MIN_POSITIVE));
+        (weight > 0.0).then_some(TimeConstant::new("moving average of the queue", time))
+    }
+
+    /// That of a controller that adds `gain` times the deviation from `target`, in seconds, every `tupdate`: until a deviation of one target
+    /// has changed its probability by `step`.
+    pub fn of_integral(step: f64, gain: f64, target: Span, tupdate: Span) -> Option<TimeConstant> {
+        let per_update = gain * target.as_secs_f64();
+        let updates = step / per_update.max(f64::MIN_POSITIVE);
+        let time = Span::round_from_secs((updates * tupdate.as_secs_f64()).min(MOST_SECONDS));
+        (per_update > 0.0).then_some(TimeConstant::new("controller's integral part", time))
+    }
+}
+
+/// A controller that takes longer than this does not act.
+const MOST_SECONDS: f64 = 1e6;
 
 /// What a discipline may need to know of its surroundings when it is built.
 #[derive(Clone, Debug)]

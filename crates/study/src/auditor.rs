@@ -6,6 +6,7 @@
 mod about;
 mod evidence;
 mod finding;
+mod traffic;
 
 pub use about::{About, Stage};
 
@@ -30,24 +31,34 @@ macro_rules! rules {
 }
 
 rules! {
+    confounded,
+    same_outcome,
     unmeasured_queue,
-    other_bottleneck,
+    not_the_bottleneck,
     unequal_buffers,
     limit_decides,
-    short_run,
+    too_short,
     no_warmup,
+    slow_start_measured,
     not_steady,
     precision_missed,
     few_replications,
     same_replications,
     several_links,
     never_congested,
+    few_events,
     nothing_arrives,
-    window_below_bdp,
-    unused_window,
-    phase_effects,
-    paced_beside_bursts,
-    one_ecn,
+    overload,
+    load_off,
+    window_limited,
+    window_above_flight,
+    phase_locked,
+    partial_ecn,
+    ack_path_congested,
+    hash_collisions,
+    scale_outlier,
+    buffer_below_bdp,
+    response_off,
     picture_stays_lost,
     rate_too_low,
     dialect_fallback,

@@ -1,6 +1,6 @@
 //! Whether the measured part of runs is steady: what the summary and the auditor say of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{Manifest, PointInfo};
@@ -15,6 +15,10 @@ use sojourn_units::Time;
 const LEAST: f64 = 0.01;
 /// Drops come in bursts, such as that at the end of a slow start: of them, a change is reported that is as large as this.
 const LEAST_OF_DROPS: f64 = 0.2;
+/// Reductions in a run from which on they repeat, if rarely.
+const SOME_CYCLES: f64 = 2.0;
+/// Drops in a run from which on their halves mean something.
+const SOME_DROPS: f64 = 10.0;
 const DROPS: &str = "drops_pps";
 
 /// The halves of a metric at a point.
@@ -32,6 +36,8 @@ pub(crate) struct Unsteady<'a> {
     pub(crate) point: &'a PointInfo,
     /// In words, without capital and period.
     pub(crate) text: String,
+    /// Nothing was seen to change: flows reduced their windows fewer times than is advised, and twice or more.
+    pub(crate) mild: bool,
 }
 
 /// The points that are not steady, in order, each with the strongest reason. Points whose scenario changes by itself, with flows that
@@ -46,6 +52,7 @@ pub(crate) fn unsteady_among<'a>(
     holds: &dyn Fn(u64) -> bool,
 ) -> Vec<Unsteady<'a>> {
     let mut found: BTreeMap<u64, String> = BTreeMap::new();
+    let mut mild: BTreeSet<u64> = BTreeSet::new();
     let manifest = &results.manifest;
     let mut tests: Vec<Test> = Vec::new();
     for point in manifest.points.iter().filter(|own| holds(own.point)) {
@@ -53,8 +60,11 @@ pub(crate) fn unsteady_among<'a>(
             found.insert(point.point, text);
             continue;
         }
-        if let Some(text) = few_cycles(results, point) {
+        if let Some((text, fewest)) = cycles_of(results, point) {
             found.insert(point.point, text);
+            if fewest >= SOME_CYCLES {
+                mild.insert(point.point);
+            }
         }
         // What cannot be read is reported by what needs it.
         let of_point = halves_of(results, point).unwrap_or_default();
@@ -73,6 +83,7 @@ pub(crate) fn unsteady_among<'a>(
             *known = (change, said);
         }
     }
+    mild.retain(|point| !strongest.contains_key(point));
     found.extend(
         strongest
             .into_iter()
@@ -81,7 +92,8 @@ pub(crate) fn unsteady_among<'a>(
     let points = manifest.points.iter();
     let each = points.filter_map(|point| {
         let text = found.remove(&point.point)?;
-        Some(Unsteady { point, text })
+        let mild = mild.contains(&point.point);
+        Some(Unsteady { point, text, mild })
     });
     each.collect()
 }
@@ -114,6 +126,11 @@ pub(crate) fn changes_by_itself(scenario: &Scenario) -> bool {
 
 /// The group of flows with congestion control whose windows fell the least often, where that is too seldom.
 pub(crate) fn few_cycles(results: &ResultSet, point: &PointInfo) -> Option<String> {
+    cycles_of(results, point).map(|(text, _)| text)
+}
+
+/// As [`few_cycles`], with the number.
+fn cycles_of(results: &ResultSet, point: &PointInfo) -> Option<(String, f64)> {
     let scenario = point.scenario().ok()?;
     if changes_by_itself(&scenario) {
         return None;
@@ -133,7 +150,7 @@ pub(crate) fn few_cycles(results: &ResultSet, point: &PointInfo) -> Option<Strin
         .iter()
         .filter_map(|(label, counts)| Some((*label, cycles(counts)?)));
     let (label, fewest) = few.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    Some(format!("{label}: {}", Reason::Cycles(fewest)))
+    Some((format!("{label}: {}", Reason::Cycles(fewest)), fewest))
 }
 
 /// The halves of the measured window of a point, by metric.
@@ -143,7 +160,9 @@ fn halves_of(results: &ResultSet, point: &PointInfo) -> Result<Vec<Test>> {
         return Ok(Vec::new());
     }
     let mut all: BTreeMap<(&str, String), Vec<Vec<f64>>> = BTreeMap::new();
+    let (mut dropped, mut runs) = (0.0, 0.0);
     for run in results.of_point(point.point) {
+        runs += 1.0;
         for own in means(&results.batches(point.point, run.replication)?) {
             let skipped = scenario
                 .run
@@ -152,9 +171,17 @@ fn halves_of(results: &ResultSet, point: &PointInfo) -> Result<Vec<Test>> {
                 .div_ceil(own.step.as_ps().max(1));
             let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
             let measured = own.values.get(skipped..).unwrap_or_default().to_vec();
+            if own.metric == DROPS {
+                let drops = measured.iter().sum::<f64>() * own.step.as_secs_f64();
+                dropped += drops;
+            }
             let name = (own.metric, own.of);
             all.entry(name).or_default().push(measured);
         }
+    }
+    // Of a handful of drops, in which half they fall is chance.
+    if dropped < SOME_DROPS * runs {
+        all.retain(|(metric, _), _| *metric != DROPS);
     }
     let each = all.into_iter().filter_map(|((metric, of), series)| {
         Some(Test {

@@ -11,6 +11,7 @@ use sojourn_scenario::model::{Scenario, Topology};
 use sojourn_sim::DropReason;
 use sojourn_sim::topology::Role;
 
+use super::finding::Finding;
 use crate::measured::{Load, Measured, busiest};
 use crate::summary::links::is_marked;
 use crate::summary::wanted::Wanted;
@@ -239,19 +240,66 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// What a test says of the first point that it has something to say of, and at how many points it has.
-    pub(super) fn at_points(&self, test: impl Fn(&Seen<'a>) -> Option<String>) -> Option<String> {
+    /// What a test says of the first point that it has something to say of, and at which points it has; what they concern is joined.
+    pub(super) fn at_points(
+        &self,
+        level: fn(String) -> Finding,
+        test: impl Fn(&Seen<'a>) -> Option<Remark>,
+    ) -> Vec<Finding> {
         let said = |point: &'a Seen<'a>| Some((point, test(point)?));
-        let found: Vec<(&Seen<'_>, String)> = self.points.iter().filter_map(said).collect();
-        let (point, text) = found.first()?;
+        let found: Vec<(&Seen<'_>, Remark)> = self.points.iter().filter_map(said).collect();
+        let Some((point, remark)) = found.first() else {
+            return Vec::new();
+        };
+        let text = &remark.text;
         let (count, all) = (found.len(), self.points.len());
         // What is the same everywhere needs no example.
-        let everywhere = count == all && all > 1 && found.iter().all(|(_, other)| other == text);
+        let everywhere =
+            count == all && all > 1 && found.iter().all(|(_, other)| other.text == *text);
         let places = match everywhere {
             true => format!(" (at all {all} points)"),
             false => places(&point.info.name(), count, all),
         };
-        Some(format!("{text}{places}"))
+        let links = found.iter().flat_map(|(_, remark)| remark.links.clone());
+        let flows = found.iter().flat_map(|(_, remark)| remark.flows.clone());
+        let names = found.iter().map(|(point, _)| point.info.name());
+        let finding = level(format!("{text}{places}"));
+        let finding = finding.on_links(links).of_flows(flows);
+        vec![match count == all {
+            true => finding,
+            false => finding.at(names),
+        }]
+    }
+}
+
+/// What a test says of a point.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Remark {
+    pub(super) text: String,
+    pub(super) links: Vec<String>,
+    pub(super) flows: Vec<String>,
+}
+
+impl Remark {
+    /// A text that concerns the whole point.
+    pub(super) fn new(text: impl Into<String>) -> Remark {
+        Remark {
+            text: text.into(),
+            links: Vec::new(),
+            flows: Vec::new(),
+        }
+    }
+
+    /// The same, about a link direction.
+    pub(super) fn on(mut self, link: impl Into<String>) -> Remark {
+        self.links.push(link.into());
+        self
+    }
+
+    /// The same, about some flows.
+    pub(super) fn of(mut self, flows: impl IntoIterator<Item = String>) -> Remark {
+        self.flows.extend(flows);
+        self
     }
 }
 

@@ -1,26 +1,60 @@
 //! Rule `few-replications`.
 
 use super::about::{About, Stage};
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Remark};
 use super::finding::Finding;
 
 pub(super) const ABOUT: About = About {
     title: "There are fewer than 5 replications",
-    reason: "With two values, the half width of a 95 % interval is 9 standard deviations; with five it is 1.24, with \
-        ten 0.72. Raise `run.replications`. Runs that are already in the directory are kept.",
-    source: "",
-    remedy: "",
-    stage: Stage::Outcome,
+    reason: "With two values, the half width of a 95 % interval is 9 standard deviations; with five it is 1.24, \
+        with ten 0.72.",
+    source: "Student 1908; RFC 7928, section 4 (repeated runs).",
+    remedy: "Runs that are already in the directory are kept.\n\n```toml\n[run]\nreplications = 10\n```",
+    stage: Stage::Scenario,
     former: &[],
-    positive: "",
-    negative: "",
+    positive: r#"
+flows = ["4*reno dialect=ns2 window=100p"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 2
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "level"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+"#,
+    negative: r#"
+flows = ["4*reno dialect=ns2 window=100p"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "level"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+"#,
 };
 
 /// Replications from which on nothing is said.
 const ENOUGH: u64 = 5;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let found = evidence.at_points(|point| {
+    evidence.at_points(Finding::warning, |point| {
         if point.info.deterministic || point.info.replications >= ENOUGH {
             return None;
         }
@@ -28,7 +62,8 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             1 => "One replication gives no interval at all".to_owned(),
             n => format!("{n} replications give wide intervals"),
         };
-        Some(format!("{count}; {ENOUGH} or more are advised."))
-    });
-    found.map(Finding::warning).into_iter().collect()
+        Some(Remark::new(format!(
+            "{count}; {ENOUGH} or more are advised."
+        )))
+    })
 }

@@ -1,6 +1,5 @@
 //! Rule `limit-decides`.
 
-use sojourn_queue::DisciplineKind;
 use sojourn_results::stats::to_f64;
 use sojourn_sim::DropReason;
 
@@ -10,17 +9,50 @@ use super::finding::Finding;
 
 pub(super) const ABOUT: About = About {
     title: "An AQM under comparison drops mostly because its buffer is full",
-    reason: "Then the limit is compared, not the algorithm: a larger buffer would change the result. The rule looks \
-        at AQMs, and at schedulers whose queues have one, and reports those with 10 or more drops for lack of \
-        room, if these are more than half of all drops and marks. Raise the limit (`topology.buffer`, or `limit` \
-        in each queue's specification), and look at whether the result stays. Where small buffers are the \
-        question, say so in the text of the study.",
-    source: "",
-    remedy: "",
+    reason: "Then the limit is compared, not the algorithm: a larger buffer would change the result. The rule \
+        looks at AQMs, and at schedulers whose queues have one, and reports those with 10 or more drops for \
+        lack of room, if these are more than half of all drops and marks.",
+    source: "RFC 7567, section 4.2 (buffers must be large enough for the AQM to act).",
+    remedy: "Raise the limit, and look at whether the result stays.\n\n```toml\n[topology]\nbuffer = \
+        \"1bdp\"\n```",
     stage: Stage::Outcome,
     former: &[],
-    positive: "",
-    negative: "",
+    positive: r#"
+flows = ["4*reno dialect=ns2 window=100p"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "level"
+path = "topology.queue"
+values = ["droptail", "codel interval=1s"]
+compare = true
+"#,
+    negative: r#"
+flows = ["4*reno dialect=ns2 window=100p"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "level"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+"#,
 };
 
 /// With fewer drops for lack of room nothing is said of their share.
@@ -30,24 +62,33 @@ const MOST: f64 = 0.5;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found: Vec<(&str, String)> = Vec::new();
+    let (mut points, mut links) = (Vec::new(), Vec::new());
     for compared in &evidence.comparisons {
         let full = compared.points.iter().filter_map(|(label, point)| {
             let share = share_of_full(evidence, point)?;
-            Some(format!("{label} {} %", short(100.0 * share)))
+            Some((format!("{label} {} %", short(100.0 * share)), *point))
         });
-        let full: Vec<String> = full.collect();
+        let full: Vec<(String, &Seen<'_>)> = full.collect();
         if compared.points.len() > 1 && !full.is_empty() {
-            found.push((&compared.place, full.join(", ")));
+            let texts: Vec<String> = full.iter().map(|(text, _)| text.clone()).collect();
+            points.extend(full.iter().map(|(_, point)| point.info.name()));
+            links.extend(
+                full.iter()
+                    .filter_map(|(_, point)| evidence.bottleneck(point)),
+            );
+            found.push((&compared.place, texts.join(", ")));
         }
     }
     let Some((place, text)) = found.first() else {
         return Vec::new();
     };
+    let links = links.iter().map(|link| link.name.clone());
     let places = places(place, found.len(), evidence.comparisons.len());
-    vec![Finding::warning(format!(
+    let text = format!(
         "Drops for lack of room decide more than the algorithm: {text} of all drops and marks.{places} Raise the limit, and look at \
          whether the result stays."
-    ))]
+    );
+    vec![Finding::warning(text).on_links(links).at(points)]
 }
 
 /// The share of drops for lack of room in all drops and marks of the measured queue, where it is large and there is an algorithm.
@@ -62,9 +103,8 @@ fn share_of_full(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<f64> {
         all += queue.totals.dropped() + queue.totals.marked;
     }
     let share = to_f64(full) / to_f64(all.max(1));
-    // A scheduler alone, such as SFQ, has nothing but its limit, and neither has DropTail.
-    let judges = link.discipline.kind == DisciplineKind::Aqm && link.discipline.name != "droptail";
-    ((judges || decided > 0) && full >= SOME_DROPS && share > MOST).then_some(share)
+    // What never acted is DropTail by another name, and the rule on same outcomes says so.
+    (decided > 0 && full >= SOME_DROPS && share > MOST).then_some(share)
 }
 
 /// What an algorithm decides, in place of a limit.

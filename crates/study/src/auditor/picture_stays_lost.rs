@@ -3,34 +3,53 @@
 use sojourn_run::compile::FlowInfo;
 
 use super::about::{About, Stage};
-use super::evidence::{Evidence, Seen};
+use super::evidence::{Evidence, Remark, Seen};
 use super::finding::Finding;
 
 pub(super) const ABOUT: About = About {
-    title: "Video lost a picture, its encoder makes a key frame only at the beginning, and its receiver does not ask \
-        for another",
-    reason: "A frame that misses a packet cannot be shown, and neither can the frames after it until the next key \
-        frame. The picture stays frozen to the end of the run, and `frozen_ratio` says only when the first loss \
-        happened. Give the source a group of pictures (`gop=60`), or let the receiver ask (`picture_loss`, RFC \
-        4585; the default with one receiver and RTCP). Members of a multicast group cannot ask, so they need \
-        `gop`.",
-    source: "",
-    remedy: "",
+    title: "Video lost a picture, its encoder makes a key frame only at the beginning, and its receiver does \
+        not ask for another",
+    reason: "A frame that misses a packet cannot be shown, and neither can the frames after it until the next \
+        key frame. The picture stays frozen to the end of the run, and `frozen_ratio` says only when the \
+        first loss happened.",
+    source: "RFC 4585 (feedback messages), section 6.3.1; RFC 8867, section 5.",
+    remedy: "Give the source groups of pictures, or let the receiver ask.\n\n```toml\nflows = [\"rtp \
+        source=(video gop=60) picture_loss=true\"]\n```",
     stage: Stage::Outcome,
     former: &[],
-    positive: "",
-    negative: "",
+    positive: r#"
+flows = ["rtp source=(video) rtcp=false"]
+[run]
+duration = "4s"
+warmup = "1s"
+replications = 5
+[topology]
+rate = "500kbps"
+rtt = "40ms"
+buffer = "20p"
+"#,
+    negative: r#"
+flows = ["rtp source=(video gop=30) rtcp=false"]
+[run]
+duration = "4s"
+warmup = "1s"
+replications = 5
+[topology]
+rate = "500kbps"
+rtt = "40ms"
+buffer = "20p"
+"#,
 };
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let found = evidence.at_points(|point| {
+    evidence.at_points(Finding::warning, |point| {
         let flow = frozen(point)?;
-        Some(format!(
+        let text = format!(
             "{} lost a picture, and its video makes no further key frame and is asked for none: it is frozen from then on.",
             flow.name
-        ))
-    });
-    found.map(Finding::warning).into_iter().collect()
+        );
+        Some(Remark::new(text).of([flow.name.clone()]))
+    })
 }
 
 /// The first flow whose video cannot recover from what it lost.

@@ -4,33 +4,68 @@ use sojourn_run::compile::LinkInfo;
 use sojourn_units::{Bytes, Rate, Span, Time};
 
 use super::about::{About, Stage};
-use super::evidence::{Evidence, Seen};
+use super::evidence::{Evidence, Remark, Seen};
 use super::finding::Finding;
 
 pub(super) const ABOUT: About = About {
     title: "A link changes to a rate at which a packet of 1500 bytes takes longer than that rate lasts",
-    reason: "A packet in transmission keeps the rate at which it began. At 1 bps it takes 12,000 seconds, and the \
-        link sends nothing else until then, even if its rate rises. For an outage, take the link down (`state = \
-        \"down\"` in `[[changes]]`, [vary a link](how-to/vary-a-link.md#outages)). Otherwise use a higher rate, \
-        or keep it for longer.",
-    source: "",
-    remedy: "",
-    stage: Stage::Outcome,
+    reason: "A packet in transmission keeps the rate at which it began. At 1 bps it takes 12,000 seconds, and \
+        the link sends nothing else until then, even if its rate rises.",
+    source: "crates/sim/src/link.rs: a packet keeps the rate at which its transmission began, as on a real link.",
+    remedy: "For an outage, take the link down ([vary a \
+        link](how-to/vary-a-link.md#outages)).\n\n```toml\n[[changes]]\nat = \"10s\"\nlink = \
+        \"left-right\"\nstate = \"down\"\n```",
+    stage: Stage::Scenario,
     former: &[],
-    positive: "",
-    negative: "",
+    positive: r#"
+flows = ["2*reno"]
+[run]
+duration = "4s"
+warmup = "1s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[changes]]
+at = "2s"
+link = "left-right"
+rate = "1bps"
+[[changes]]
+at = "3s"
+link = "left-right"
+rate = "2Mbps"
+"#,
+    negative: r#"
+flows = ["2*reno"]
+[run]
+duration = "4s"
+warmup = "1s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[changes]]
+at = "2s"
+link = "left-right"
+rate = "1Mbps"
+[[changes]]
+at = "3s"
+link = "left-right"
+rate = "2Mbps"
+"#,
 };
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let found = evidence.at_points(too_low);
-    found.map(Finding::warning).into_iter().collect()
+    evidence.at_points(Finding::warning, too_low)
 }
 
-fn too_low(point: &Seen<'_>) -> Option<String> {
+fn too_low(point: &Seen<'_>) -> Option<Remark> {
     let steps = rate_steps(point);
     let slow = |step: &&RateStep<'_>| step.packet() > step.until.since(step.from);
     let step = steps.iter().find(slow)?;
-    Some(format!(
+    let text = format!(
         "{} has {} from {} on, for {}. A packet of {} bytes that begins to be sent then takes {}, and nothing is sent before it is \
         done, even if the rate rises later. For an outage write state = \"down\" instead of a rate.",
         step.link.name,
@@ -39,7 +74,8 @@ fn too_low(point: &Seen<'_>) -> Option<String> {
         step.until.since(step.from),
         USUAL_PACKET.get(),
         step.packet(),
-    ))
+    );
+    Some(Remark::new(text).on(&step.link.name))
 }
 
 /// A packet of the usual size on the Internet, on the wire.

@@ -7,14 +7,36 @@ use crate::measured::Measured;
 
 pub(super) const ABOUT: About = About {
     title: "A metric of the bottleneck is of several links together",
-    reason: "Counts are then sums over the links, and means and percentiles are those of the packets of all their \
-        queues. Name a link if you want one alone (`sojourn_s_p95 of r1-r2`).",
-    source: "",
-    remedy: "",
+    reason: "Counts are then sums over the links, and means and percentiles are those of the packets of all \
+        their queues.",
+    source: "docs/metrics.md, \"What a metric is of\".",
+    remedy: "Name a link if you want one alone.\n\n```toml\n[[table]]\nid = \"t\"\nexperiment = \"e\"\nrows = \
+        [\"queue\"]\nmetrics = [\"sojourn_s_p95 of r0-r1\"]\n```",
     stage: Stage::Outcome,
     former: &[],
-    positive: "",
-    negative: "",
+    positive: r#"
+flows = ["2*reno dialect=ns2 window=100p"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 5
+[topology]
+kind = "parking_lot"
+rate = "2Mbps"
+hops = 2
+queue = "droptail limit=20p"
+"#,
+    negative: r#"
+flows = ["4*reno dialect=ns2 window=100p"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+"#,
 };
 
 /// Links that are listed.
@@ -25,10 +47,10 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         .shown
         .iter()
         .filter_map(|shown| several(evidence, shown));
-    found.map(Finding::note).collect()
+    found.collect()
 }
 
-fn several(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Option<String> {
+fn several(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Option<Finding> {
     if !shown.bottleneck || shown.wanted.measured != Measured::Told {
         return None;
     }
@@ -44,10 +66,14 @@ fn several(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Option<String> {
         more => format!(" and {more} more"),
     };
     let first: Vec<&str> = links.iter().copied().take(LISTED).collect();
-    Some(format!(
+    let names: Vec<String> = links.iter().map(|link| (*link).to_owned()).collect();
+    Some(
+        Finding::note(format!(
         "Metrics of the bottleneck are of {} links together: {}{more}. Write \"sojourn_s_p95 of {}\" for one of them.",
         links.len(),
         first.join(", "),
         links[0]
     ))
+        .on_links(names),
+    )
 }

@@ -1,37 +1,68 @@
 //! Rule `unequal-buffers`.
 
-use sojourn_results::outcome::QueueOutcome;
 use sojourn_results::stats::to_f64;
 use sojourn_units::{Limit, Rate};
 
 use super::about::{About, Stage};
-use super::evidence::{Evidence, FULL, Seen, drops, places, short, value};
+use super::evidence::{Evidence, Seen, places, short, value};
 use super::finding::Finding;
+use super::traffic::{is_data, runs_at};
 
 pub(super) const ABOUT: About = About {
-    title: "Queues under comparison hold different amounts, and it matters",
-    reason: "A queue that may hold ten times as much can delay ten times as long and drop later: then the limit is \
-        compared, not the algorithm. Limits are counted in bytes at the mean packet size that was measured, and \
-        in milliseconds at the rate of the link. The rule reports a difference of more than 10 % if a queue \
-        dropped a packet for lack of room, or if a backlog reached half the smallest of the limits. Where no \
-        queue came near a limit, the limits changed nothing. Set `topology.buffer`, which gives every queue the \
-        same limit. In a graph, set `limit` in each queue's specification. Where a difference is wanted, as for \
-        a queue that needs no limit, say so in the text of the study.",
-    source: "",
-    remedy: "",
+    title: "Queues under comparison hold different amounts, and it mattered",
+    reason: "A queue that may hold ten times as much can delay ten times as long and drop later: then the limit \
+        is compared, not the algorithm. Limits are counted in bytes at the mean size of the data packets \
+        that were measured, without acknowledgements, and in milliseconds at the rate of the link. The rule \
+        reports a difference of more than 10 % if a queue held more than the least of the limits. Where \
+        none did, all would have done the same with that limit.",
+    source: "RFC 7928, section 5 (the same buffer for all queues under test).",
+    remedy: "```toml\n[topology]\nbuffer = \"100p\"\n```\n\nIn a graph, set `limit` in each queue's \
+        specification.",
     stage: Stage::Outcome,
     former: &[],
-    positive: "",
-    negative: "",
+    positive: r#"
+flows = ["4*reno dialect=ns2 window=100p"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "level"
+path = "topology.queue"
+values = ["droptail limit=20p", "droptail limit=200p"]
+compare = true
+"#,
+    negative: r#"
+flows = ["4*reno dialect=ns2 window=100p"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "level"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+"#,
 };
 
 /// Compared limits may differ by this factor.
 const EQUAL_WITHIN: f64 = 1.1;
-/// A limit matters from this share of it on: thresholds that follow from a limit lie at half of it, or above.
-const NEAR: f64 = 0.5;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found: Vec<(&str, String)> = Vec::new();
+    let (mut points, mut links) = (Vec::new(), Vec::new());
     for compared in &evidence.comparisons {
         let limits: Vec<(&String, Buffer)> = compared
             .points
@@ -41,12 +72,16 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let sizes: Vec<f64> = limits.iter().map(|(_, buffer)| buffer.bytes).collect();
         let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
         let most = sizes.iter().copied().fold(0.0, f64::max);
+        // With the least of the limits, these would have dropped.
         let matters = limits
             .iter()
-            .any(|(_, buffer)| buffer.overflowed || buffer.longest >= NEAR * least);
+            .any(|(_, buffer)| buffer.bytes > least * EQUAL_WITHIN && buffer.longest > least);
         if sizes.len() < 2 || most <= least * EQUAL_WITHIN || !matters || same_asked(&limits) {
             continue;
         }
+        points.extend(compared.points.iter().map(|(_, point)| point.info.name()));
+        let own = compared.points.iter();
+        links.extend(own.filter_map(|(_, point)| Some(evidence.bottleneck(point)?.name.clone())));
         found.push((&compared.place, listed(&limits)));
     }
     let Some((place, text)) = found.first() else {
@@ -58,9 +93,9 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         true => "Set limit in each queue's specification",
         false => "Set topology.buffer (--buffer), which gives every queue the same limit",
     };
-    vec![Finding::warning(format!(
-        "The queues under comparison hold different amounts: {text}.{places} {fix}."
-    ))]
+    let text =
+        format!("The queues under comparison hold different amounts: {text}.{places} {fix}.");
+    vec![Finding::warning(text).on_links(links).at(points)]
 }
 
 /// Levels that the note lists.
@@ -96,8 +131,6 @@ struct Buffer {
     bytes: f64,
     packet: f64,
     rate: Rate,
-    /// It dropped a packet for lack of room, in some run.
-    overflowed: bool,
     /// Its longest backlog in any run, bytes.
     longest: f64,
 }
@@ -111,20 +144,26 @@ impl Buffer {
             text => Some(text.parse().ok()?),
         };
         let queues = || point.queues_of(&link.name);
-        let packets: u64 = queues().map(|q| q.totals.received).sum();
-        let bytes: u64 = queues().map(|q| q.totals.received_bytes).sum();
+        let (mut packets, mut bytes) = (0_u64, 0_u64);
+        for (run, queue) in runs_at(point, &link.name) {
+            for (at, own) in queue.per_flow.iter().enumerate() {
+                // Acknowledgements take room of their own size, and are not what a limit is for.
+                if is_data(run, queue, at) {
+                    packets += own.dequeued;
+                    bytes += own.dequeued_bytes;
+                }
+            }
+        }
         let packet = match packets {
             0 => 1500.0,
             packets => to_f64(bytes) / to_f64(packets),
         };
-        let overflowed = |queue: &QueueOutcome| drops(queue, &FULL) > 0;
         let longest = queues().map(|q| q.backlog_max.1).max();
         let given = point.info.limits.iter();
         let given = given.filter(|own| own.parameter == "limit" && own.became == text);
         Some(Buffer {
             limit,
             asked: given.map(|own| own.asked.clone()).next(),
-            overflowed: queues().any(overflowed),
             longest: to_f64(longest.unwrap_or(0)),
             bytes: match limit {
                 None => f64::INFINITY,
@@ -164,7 +203,6 @@ mod tests {
             bytes,
             packet: 1500.0,
             rate: Rate::mbps(10),
-            overflowed: true,
             longest: bytes,
         }
     }

@@ -10,15 +10,66 @@ use crate::measured::queues_set_by;
 
 pub(super) const ABOUT: About = About {
     title: "A factor sets the queue of a link that no metric of a queue is of",
-    reason: "The tables then show the queue of another link, which the factor changes only indirectly. Name the link \
-        in the table (`of = \"ap-server\"`) or in a metric (`sojourn_s_p95 of ap-server`), or mark it in the \
-        scenario (`bottleneck = true`).",
-    source: "",
-    remedy: "",
+    reason: "The tables then show the queue of another link, which the factor changes only indirectly.",
+    source: "docs/metrics.md, \"What a metric is of\".",
+    remedy: "Name the link in a metric, or mark it.\n\n```toml\nlinks = [\"ap-server rate=10Mbps delay=5ms \
+        bottleneck=true\"]\n```",
     stage: Stage::Outcome,
     former: &[],
-    positive: "",
-    negative: "",
+    positive: r#"
+flows = ["4*reno dialect=ns2 window=100p from=a to=c"]
+[run]
+duration = "4s"
+warmup = "1s"
+replications = 2
+[[links]]
+from = "a"
+to = "b"
+rate = "10Mbps"
+delay = "5ms"
+queue = "droptail limit=20p"
+bottleneck = true
+[[links]]
+from = "b"
+to = "c"
+rate = "2Mbps"
+delay = "5ms"
+queue = "droptail limit=20p"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "level"
+path = "links[1].queue"
+values = ["droptail limit=20p", "codel limit=20p"]
+compare = true
+"#,
+    negative: r#"
+flows = ["4*reno dialect=ns2 window=100p from=a to=c"]
+[run]
+duration = "4s"
+warmup = "1s"
+replications = 2
+[[links]]
+from = "a"
+to = "b"
+rate = "10Mbps"
+delay = "5ms"
+queue = "droptail limit=20p"
+[[links]]
+from = "b"
+to = "c"
+rate = "2Mbps"
+delay = "5ms"
+queue = "droptail limit=20p"
+bottleneck = true
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "level"
+path = "links[1].queue"
+values = ["droptail limit=20p", "codel limit=20p"]
+compare = true
+"#,
 };
 
 /// Links that are listed.
@@ -29,10 +80,10 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         .shown
         .iter()
         .flat_map(|shown| unmeasured(evidence, shown));
-    found.map(Finding::warning).collect()
+    found.collect()
 }
 
-fn unmeasured(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Vec<String> {
+fn unmeasured(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Vec<Finding> {
     let measured = shown.links(evidence);
     if measured.is_empty() {
         return Vec::new();
@@ -57,13 +108,15 @@ fn unmeasured(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Vec<String> {
             _ => names.join(", "),
         };
         let measured: Vec<&str> = measured.iter().map(String::as_str).collect();
-        Some(format!(
+        let text = format!(
             "The factor {:?} sets the queue of {}, but the tables show queues of {} only. Write \"sojourn_s_p95 of {first}\" in the \
              metrics of a table, or of = \"{first}\".",
             factor.name,
             links(&set),
             links(&measured),
-        ))
+        );
+        let names = set.iter().map(|name| (*name).to_owned());
+        Some(Finding::warning(text).on_links(names))
     };
     let factors = shown.wanted.experiment.factors.iter();
     factors.filter_map(text).collect()

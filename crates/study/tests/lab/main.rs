@@ -42,6 +42,7 @@ mod study_rmcat_wired;
 mod study_rounds;
 mod study_rrul;
 mod study_rtp_codel_drr;
+mod study_rules;
 mod study_summary;
 mod study_tcpeval;
 mod study_verdicts;

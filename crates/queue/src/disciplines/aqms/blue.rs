@@ -92,6 +92,10 @@ impl Entry for Blue {
         Expect the probability to approach the excess share of the load and to stay near it. Under a slowly changing load, the queue rarely becomes full or empty. BLUE is slow by design: with steps of 0.02 per 100 ms, it takes two and a half seconds to meet a load of twice the rate.";
     type Params = BlueParams;
 
+    fn time_constant(params: &BlueParams, _: Span) -> Option<crate::entry::TimeConstant> {
+        Some(crate::entry::TimeConstant::new("hold_up", params.hold_up))
+    }
+
     fn build(params: BlueParams, _: &BuildContext) -> Result<Self, SpecError> {
         let ns2 = params.dialect == Dialect::Ns2;
         check(&params, ns2)?;

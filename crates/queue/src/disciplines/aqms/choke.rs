@@ -29,7 +29,7 @@ use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use crate::entry::{self, BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
-use sojourn_units::{Bytes, Limit, Packets, Rate, Time, params};
+use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, params};
 
 params! {
     /// RED that first compares each packet with a waiting one, and drops both if they are of one flow.
@@ -92,6 +92,10 @@ impl Entry for Choke {
     const ABOUT: &'static str = "Choose and keep: CHOKe drops an arriving packet together with a random one of the same flow, before RED. While the average queue is above `min`, each arriving packet is compared with a randomly chosen packet in the queue. If both belong to the same flow, both are dropped. A flow that fills the queue often matches itself. There is no per-flow state.\n\n\
         Expect an unresponsive flow to lose many of the packets that exceed its share, and to get less of the link the more it sends. Flows do not get equal shares. A single flow matches itself with every packet: the queue then stays at `min`, and packets are lost in pairs.";
     type Params = ChokeParams;
+
+    fn time_constant(params: &ChokeParams, packet: Span) -> Option<entry::TimeConstant> {
+        entry::TimeConstant::of_average(params.weight?, packet)
+    }
 
     fn build(params: ChokeParams, _: &BuildContext) -> Result<Self, SpecError> {
         let linux = params.dialect == Dialect::Linux;

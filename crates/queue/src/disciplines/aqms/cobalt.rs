@@ -93,6 +93,10 @@ impl Entry for Cobalt {
         Expect CoDel's behaviour under TCP, with a faster return to the right rate of signals. Under an unresponsive load, CoDel's drop rate grows for seconds, and BLUE takes over once the buffer overflows.";
     type Params = CobaltParams;
 
+    fn time_constant(params: &CobaltParams, _: Span) -> Option<entry::TimeConstant> {
+        Some(entry::TimeConstant::new("interval", params.interval))
+    }
+
     fn build(params: CobaltParams, _: &BuildContext) -> Result<Self, SpecError> {
         let law = CobaltLaw::new(&params)?;
         Ok(Cobalt {

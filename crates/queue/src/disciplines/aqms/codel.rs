@@ -194,6 +194,10 @@ impl Entry for Codel {
         Expect a delay near `target` under long TCP flows in one direction. With TCP in both directions, acknowledgements arrive in bursts behind data, and the mean delay may be several times `target` (`sojourn docs compare-queues`). Bursts shorter than `interval` pass without drops. Under an unresponsive overload, the queue grows for seconds, because the control law is slow by design.";
     type Params = CodelParams;
 
+    fn time_constant(params: &CodelParams, _: Span) -> Option<entry::TimeConstant> {
+        Some(entry::TimeConstant::new("interval", params.interval))
+    }
+
     fn build(params: CodelParams, _: &BuildContext) -> Result<Self, SpecError> {
         Ok(Codel {
             limit: params.limit,

@@ -89,6 +89,10 @@ impl Entry for Gsp {
         Expect a queue that oscillates around `threshold`, with one loss per oscillation under a few TCP flows. An unresponsive load fills the buffer until the interval has shrunk enough; the interval is at least `interval` / (1 + `max_time` / `tau`).";
     type Params = GspParams;
 
+    fn time_constant(params: &GspParams, _: Span) -> Option<crate::entry::TimeConstant> {
+        Some(crate::entry::TimeConstant::new("tau", params.tau))
+    }
+
     fn build(params: GspParams, _: &BuildContext) -> Result<Self, SpecError> {
         Ok(Gsp {
             params,

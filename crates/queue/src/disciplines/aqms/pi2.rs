@@ -69,6 +69,11 @@ impl Entry for Pi2 {
         Expect a delay of about `target` for all traffic: in a single queue, Scalable traffic does not get the short delay of `dualpi2`. PI2 settles faster than PIE, because it has no burst allowance and does not start with tiny steps.";
     type Params = Pi2Params;
 
+    fn time_constant(params: &Pi2Params, _: Span) -> Option<crate::entry::TimeConstant> {
+        // The square of 0.1 is a probability of 1 %.
+        crate::entry::TimeConstant::of_integral(0.1, params.alpha, params.target, params.tupdate)
+    }
+
     fn build(params: Pi2Params, _: &BuildContext) -> Result<Self, SpecError> {
         Ok(Pi2 {
             base: 0.0,

@@ -73,6 +73,11 @@ impl Entry for Pie {
         Expect the delay to oscillate around `target` under long TCP flows in one direction, and to exceed it with TCP in both (`sojourn docs compare-queues`). The start is slow: after an idle time, the queue may stay far above the target until the probability has grown. Under an unresponsive overload, the probability settles at the excess share. DOCSIS cable modems use dialect `rfc8034`. ns-3's default limit is 25 packets, so on fast links the buffer overflows before PIE drops.";
     type Params = PieParams;
 
+    fn time_constant(params: &PieParams, _: Span) -> Option<entry::TimeConstant> {
+        // The factor is scaled by an eighth where the probability is between 1 and 10 % (RFC 8033 section 4.2); this is until it has changed by 1 %.
+        entry::TimeConstant::of_integral(0.08, params.alpha, params.target, params.tupdate)
+    }
+
     fn build(params: PieParams, _: &BuildContext) -> Result<Self, SpecError> {
         check(&params)?;
         check_l4s(

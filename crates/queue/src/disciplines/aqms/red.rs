@@ -115,6 +115,18 @@ impl Entry for Red {
         Expect an average queue that depends on the load. Under TCP it is between `min` and `max`, where the drop probability matches the load. Bursts pass, because the average is slow. Results depend on the settings more than for any other discipline, and the dialects' defaults have little in common: ns-2 measures bytes and chooses its settings automatically, ns-3 holds 25 packets and assumes a link of 1.5 Mbps, and Linux derives everything from `limit`.";
     type Params = RedParams;
 
+    fn time_constant(params: &RedParams, packet: Span) -> Option<crate::entry::TimeConstant> {
+        match params.weight {
+            Some(weight) => crate::entry::TimeConstant::of_average(weight, packet),
+            None if params.dialect == Dialect::Linux => None,
+            // The automatic weight averages over about one second.
+            None => Some(crate::entry::TimeConstant::new(
+                "moving average of the queue",
+                Span::from_ps(1_000_000_000_000),
+            )),
+        }
+    }
+
     fn build(params: RedParams, _: &BuildContext) -> Result<Self, SpecError> {
         check(&params)?;
         let first = |interval| Timer {

@@ -159,6 +159,10 @@ impl Entry for Rio {
         Expect only OUT packets to be dropped as long as the IN packets fit the link. Without tags, RIO is a RED with the thresholds of OUT packets; in dialect `ns2` it is then a DropTail, because its averages move only when IN packets arrive.";
     type Params = RioParams;
 
+    fn time_constant(params: &RioParams, packet: Span) -> Option<entry::TimeConstant> {
+        entry::TimeConstant::of_average(params.weight, packet)
+    }
+
     fn build(params: RioParams, _: &BuildContext) -> Result<Self, SpecError> {
         let ns2 = params.dialect == Dialect::Ns2;
         for (what, given) in [("coupled=false", !params.coupled), ("ecn=true", params.ecn)] {

@@ -211,6 +211,10 @@ impl Entry for Wred {
         Expect packets of low precedence to be dropped first. If the thresholds are far enough apart, a higher class loses no packets until the lower classes have backed off. Cisco's defaults are close together, so all classes lose similar shares.";
     type Params = WredParams;
 
+    fn time_constant(params: &WredParams, packet: Span) -> Option<entry::TimeConstant> {
+        entry::TimeConstant::of_average(params.weight?, packet)
+    }
+
     fn build(params: WredParams, _: &BuildContext) -> Result<Self, SpecError> {
         let linux = params.dialect == Dialect::Linux;
         let levels = |key: &str, levels: &Levels| -> Result<Vec<u64>, SpecError> {

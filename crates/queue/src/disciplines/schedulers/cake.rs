@@ -231,6 +231,10 @@ impl Entry<NestingContext> for Cake {
     const SHAPES_TO: Option<&'static str> = Some("bandwidth");
     type Params = CakeParams;
 
+    fn time_constant(params: &CakeParams, _: Span) -> Option<crate::entry::TimeConstant> {
+        Some(crate::entry::TimeConstant::new("interval", params.interval))
+    }
+
     fn build(params: CakeParams, cx: &NestingContext) -> Result<Self, SpecError> {
         let rate = params.bandwidth.map_or(0, |rate| rate.as_bps() / 8);
         let (table, shares) = tins_of(params.tins, rate);

@@ -172,6 +172,11 @@ impl Entry<NestingContext> for DualPi2 {
         Expect delays below a millisecond or two for scalable congestion control (Prague), and `target` for Reno and CUBIC on the same link. Bursty arrivals are marked too often and leave the link partly idle. At rates so low that a packet takes a millisecond, raise the native threshold. An unresponsive L4S flow gets drops only once the base probability is 1/2.";
     type Params = DualPi2Params;
 
+    fn time_constant(params: &DualPi2Params, _: Span) -> Option<entry::TimeConstant> {
+        // The square of 0.1 is a probability of 1 %.
+        entry::TimeConstant::of_integral(0.1, params.alpha, params.target, params.tupdate)
+    }
+
     fn build(params: DualPi2Params, _: &NestingContext) -> Result<Self, SpecError> {
         let linux = params.dialect == Dialect::Linux;
         if !linux && !params.drop_overload {

@@ -81,6 +81,10 @@ impl Entry<NestingContext> for FqCobalt {
         Expect the behaviour of FQ-CoDel under TCP. BLUE limits an unresponsive flow once its packets wait longer than `blue_threshold`, while FQ-CoDel lets its queue grow to the limit. The algorithm comes from ns-3 and has no public pseudo-code, so only its parts are tested against reference implementations.";
     type Params = FqCobaltParams;
 
+    fn time_constant(params: &FqCobaltParams, _: Span) -> Option<crate::entry::TimeConstant> {
+        Some(crate::entry::TimeConstant::new("interval", params.interval))
+    }
+
     fn build(params: FqCobaltParams, cx: &NestingContext) -> Result<Self, SpecError> {
         let own = CobaltParams::of(cobalt::Dialect::Ns3);
         let cobalt = CobaltParams {

@@ -110,6 +110,10 @@ impl Entry<NestingContext> for FqCodel {
         Expect equal throughput for backlogged flows and almost no delay for flows that send less than their share. The delay of long TCP flows is near `target` in each queue; only unresponsive flows have long queues. With ECN, packets of an unresponsive flow are marked, not dropped, until the limit is reached.";
     type Params = FqCodelParams;
 
+    fn time_constant(params: &FqCodelParams, _: Span) -> Option<entry::TimeConstant> {
+        Some(entry::TimeConstant::new("interval", params.interval))
+    }
+
     fn build(params: FqCodelParams, cx: &NestingContext) -> Result<Self, SpecError> {
         let linux = params.dialect == Dialect::Linux;
         if params.memory_limit.is_some() && !linux {

@@ -121,6 +121,11 @@ impl Entry<NestingContext> for FqPie {
         Expect equal throughput for backlogged flows and almost no delay for flows that send less than their share. The delay of long TCP flows oscillates around `target` in each queue. An unresponsive flow loses only its own excess packets.";
     type Params = FqPieParams;
 
+    fn time_constant(params: &FqPieParams, _: Span) -> Option<crate::entry::TimeConstant> {
+        // The factor is scaled by an eighth where the probability is between 1 and 10 % (RFC 8033 section 4.2); this is until it has changed by 1 %.
+        crate::entry::TimeConstant::of_integral(0.08, params.alpha, params.target, params.tupdate)
+    }
+
     fn build(params: FqPieParams, cx: &NestingContext) -> Result<Self, SpecError> {
         let pie = pie_params(&params);
         // Contradictions show now, not when the first packet comes.

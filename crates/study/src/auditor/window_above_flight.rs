@@ -1,22 +1,43 @@
-//! Rule `unused-window`.
+//! Rule `window-above-flight`.
 
 use super::about::{About, Stage};
-use super::evidence::{Evidence, Seen, short};
+use super::evidence::{Evidence, Remark, Seen, short};
 use super::finding::Finding;
 
 pub(super) const ABOUT: About = About {
     title: "A recorded congestion window grew to more than ten times the data that was ever in flight",
-    reason: "The application or the receiver limited the flow, and the window grew regardless: RFC 5681 opens it for \
-        every acknowledgement, whether the flow used the window or not. The path never had to carry that much. \
-        The next large write leaves in one burst and overruns the buffer. Set `validate_window = true` (RFC \
-        7661), or use a congestion control whose text forbids such growth, such as CUBIC (RFC 9438 section 5.8). \
-        This rule needs recorded windows: `record = \"cwnd\"` in `[series]`.",
-    source: "",
-    remedy: "",
+    reason: "The application or the receiver limited the flow, and the window grew regardless: RFC 5681 opens it \
+        for every acknowledgement, whether the flow used the window or not. The path never had to carry \
+        that much. The next large write leaves in one burst and overruns the buffer.",
+    source: "RFC 7661; RFC 5681, section 3.1; RFC 9438, section 5.8.",
+    remedy: "```toml\nflows = [\"sack validate_window=true source=(cbr rate=500kbps)\"]\n\n[series]\nrecord = \
+        \"cwnd\"\n```",
     stage: Stage::Outcome,
-    former: &[],
-    positive: "",
-    negative: "",
+    former: &["unused-window"],
+    positive: r#"
+series.record = "cwnd"
+flows = ["sack source=(cbr rate=500kbps)"]
+[run]
+duration = "12s"
+warmup = "2s"
+replications = 2
+[topology]
+rate = "20Mbps"
+rtt = "40ms"
+buffer = "20p"
+"#,
+    negative: r#"
+series.record = "cwnd"
+flows = ["sack validate_window=true source=(cbr rate=500kbps)"]
+[run]
+duration = "12s"
+warmup = "2s"
+replications = 2
+[topology]
+rate = "20Mbps"
+rtt = "40ms"
+buffer = "20p"
+"#,
 };
 
 /// A window that is this many times what was ever in flight, and larger than these bytes, was not tested by the path.
@@ -25,11 +46,10 @@ const UNUSED_BYTES: f64 = 100_000.0;
 
 /// Looks at the windows that the scenario records, in the first replication of each point.
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let found = evidence.at_points(|point| unused(evidence, point));
-    found.map(Finding::warning).into_iter().collect()
+    evidence.at_points(Finding::warning, |point| unused(evidence, point))
 }
 
-fn unused(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<String> {
+fn unused(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
     let replication = point.runs.first()?.replication;
     // A series that cannot be read is no matter of this rule.
     let series = evidence
@@ -47,12 +67,13 @@ fn unused(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<String> {
         let window = most(&flow.name, "cwnd_bytes")?;
         let flight = most(&flow.name, "in_flight_bytes")?;
         (window > UNUSED_BYTES && window > UNUSED * flight).then(|| {
-            format!(
+            let text = format!(
                 "The congestion window of {} grew to {} kB, while {} kB were in flight at most.",
                 flow.name,
                 short(window / 1e3),
                 short(flight / 1e3)
-            )
+            );
+            Remark::new(text).of([flow.name.clone()])
         })
     })
 }

@@ -1,0 +1,89 @@
+//! Rule `overload`.
+
+use sojourn_results::stats::{to_f64, wide_to_f64};
+
+use super::about::{About, Stage};
+use super::evidence::{Evidence, Remark, Seen, short};
+use super::finding::Finding;
+use super::traffic::{is_data, is_open, mean_size, numbered, runs_at};
+
+pub(super) const ABOUT: About = About {
+    title: "Flows that do not adapt offer more than the bottleneck carries, for the whole run",
+    reason: "The queue then stands at its limit, and its delay is that limit over the rate. An AQM can only \
+        choose whom to drop. No steady state below the limit exists. The rule adds what such flows sent to \
+        the measured queue and compares it with what the link could carry in the measured time.",
+    source: "RFC 7928, section 5.3 (unresponsive traffic is an experiment of its own); Kleinrock, *Queueing \
+        Systems*, volume 1, section 1.2 (a load above 1 has no steady state).",
+    remedy: "Offer less than the rate, or say in the text of the study that overload is the \
+        question.\n\n```toml\nflows = [\"poisson rate=8Mbps\"]\n\n[topology]\nrate = \"10Mbps\"\n```",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: r#"
+flows = ["poisson rate=3Mbps size=500B"]
+[run]
+duration = "4s"
+warmup = "1s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "level"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+"#,
+    negative: r#"
+flows = ["poisson rate=1Mbps size=500B", "2*reno"]
+[run]
+duration = "4s"
+warmup = "1s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "level"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+"#,
+};
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    evidence.at_points(Finding::warning, |point| overloaded(evidence, point))
+}
+
+fn overloaded(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
+    let link = evidence.bottleneck(point)?;
+    let mut loads: Vec<f64> = Vec::new();
+    for (run, queue) in runs_at(point, &link.name) {
+        let open = numbered(point).filter(|(at, flow)| is_open(flow) && is_data(run, queue, *at));
+        let bytes = open.map(|(at, _)| {
+            let packets = queue.per_flow.get(at).map_or(0, |own| own.received);
+            to_f64(packets) * mean_size(run, at).unwrap_or(0.0)
+        });
+        loads.push(bytes.sum::<f64>() * 8.0 / wide_to_f64(queue.capacity_bits.max(1)));
+    }
+    let least = loads
+        .into_iter()
+        .reduce(f64::min)
+        .filter(|least| *least > 1.0)?;
+    let flows = point.compiled.flows.iter().filter(|flow| is_open(flow));
+    let text = format!(
+        "Flows that do not adapt offer {} % of the rate of {}: the queue stands at its limit all the time.",
+        short(least * 100.0),
+        link.name
+    );
+    Some(
+        Remark::new(text)
+            .on(&link.name)
+            .of(flows.map(|flow| flow.name.clone())),
+    )
+}

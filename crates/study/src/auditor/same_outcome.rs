@@ -1,0 +1,217 @@
+//! Rule `same-outcome`.
+
+use sojourn_queue::DisciplineKind;
+use sojourn_results::outcome::QueueOutcome;
+use sojourn_results::stats::to_f64;
+
+use super::about::{About, Stage};
+use super::evidence::{Compared, Evidence, Seen, short};
+use super::finding::Finding;
+use super::never_congested::is_idle;
+use super::traffic::{judges, never_acted};
+
+pub(super) const ABOUT: About = About {
+    title: "Points under comparison came out the same to the bit, or an AQM under comparison never acted",
+    reason: "Their names differ, and what ran does not. A threshold above the limit, a target that the buffer cannot \
+        reach, or a class that nothing is sorted into make an algorithm a DropTail queue. The rule compares packets, \
+        bytes, drops, marks and sojourn times of the measured queues, replication by replication. It also warns of \
+        an AQM that marked nothing and dropped for lack of room alone. Where nothing was dropped and fewer than one \
+        packet waited on average, `never-congested` says so instead. With a single flow a scheduler has nothing to \
+        order, and the rule gives a note.",
+    source: "Floyd and Jacobson, \"Random early detection gateways for congestion avoidance\", 1993, section 4: the \
+        thresholds have to fit into the buffer.",
+    remedy: "Choose thresholds and targets below what the buffer holds, or raise the buffer.\n\n```toml\n[topology]\n\
+        buffer = \"100p\"\nqueue = \"red min=15p max=45p\"\n```",
+    stage: Stage::Outcome,
+    former: &[],
+    positive: r#"
+flows = ["4*reno dialect=ns2"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 2
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "queue"
+path = "topology.queue"
+values = ["droptail", "red min=40p max=80p"]
+compare = true
+"#,
+    negative: r#"
+flows = ["4*reno dialect=ns2"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 2
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[experiment]]
+name = "e"
+[[experiment.factor]]
+name = "queue"
+path = "topology.queue"
+values = ["droptail", "red min=4p max=12p"]
+compare = true
+"#,
+};
+
+/// Labels that a message lists.
+const LISTED: usize = 6;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let (mut same, mut idle) = (Vec::new(), Vec::new());
+    for compared in &evidence.comparisons {
+        let classes = classes(evidence, compared);
+        let alike: Vec<&(&str, &Seen<'_>)> = classes.iter().flatten().collect();
+        for class in &classes {
+            same.push((compared.place.as_str(), class.clone()));
+        }
+        let lone = compared.points.iter().filter(|(label, _)| {
+            alike.iter().all(|(other, _)| other != label) && compared.points.len() > 1
+        });
+        for (label, point) in lone {
+            if let Some(text) = of_no_effect(evidence, label, point) {
+                idle.push((compared.place.as_str(), *point, text));
+            }
+        }
+    }
+    if let Some((place, class)) = same.first() {
+        let count = distinct(same.iter().map(|(place, _)| *place));
+        found.push(
+            the_same(evidence, place, class, count).at(same
+                .iter()
+                .flat_map(|(_, class)| class.iter().map(|(_, point)| point.info.name()))),
+        );
+    }
+    if let Some((_, point, text)) = idle.first() {
+        let more = match idle.len() {
+            1 => String::new(),
+            many => format!(" (one of {many} points)"),
+        };
+        let links = evidence.bottleneck(point).map(|link| link.name.clone());
+        let text = format!("{text}{more} Its results are those of a DropTail queue.");
+        let points = idle.iter().map(|(_, point, _)| point.info.name());
+        found.push(Finding::warning(text).on_links(links).at(points));
+    }
+    found
+}
+
+fn distinct<'a>(places: impl Iterator<Item = &'a str>) -> usize {
+    let mut places: Vec<&str> = places.collect();
+    places.dedup();
+    places.len()
+}
+
+fn the_same(
+    evidence: &Evidence<'_>,
+    place: &str,
+    class: &[(&str, &Seen<'_>)],
+    count: usize,
+) -> Finding {
+    let labels: Vec<String> = class.iter().map(|(label, _)| (*label).to_owned()).collect();
+    let point = class[0].1;
+    let runs = match point.runs.len() {
+        1 => "in the one run".to_owned(),
+        all => format!("in all {all} replications"),
+    };
+    let place = match (place, count) {
+        ("", _) => String::new(),
+        (place, 1) => format!(" ({place})"),
+        (place, count) => format!(" (at {count} places, such as {place})"),
+    };
+    let link = evidence.bottleneck(point).map(|link| link.name.clone());
+    let queue = link.as_ref().and_then(|link| point.queues_of(link).next());
+    let counts = queue.map_or_else(String::new, |queue| {
+        let totals = &queue.totals;
+        format!(
+            " (in the first, {} got {} packets, dropped {} and marked {})",
+            queue.link,
+            totals.received,
+            totals.dropped(),
+            totals.marked
+        )
+    });
+    let labels = super::traffic::listed(&labels, LISTED);
+    // A scheduler orders the packets of several flows; with one flow it is what is inside it.
+    let schedules = class.iter().any(|(_, point)| {
+        let link = evidence.bottleneck(point);
+        link.is_some_and(|link| link.discipline.kind == DisciplineKind::Scheduler)
+    });
+    let finding = match schedules && queue.is_some_and(has_one_flow) {
+        true => Finding::note(format!(
+            "{labels} came out the same to the bit {runs}{place}: one flow passes, so that a scheduler has nothing to order."
+        )),
+        false => Finding::error(format!(
+            "{labels} came out the same to the bit {runs}{counts}{place}: what sets them apart never had an effect."
+        )),
+    };
+    finding.on_links(link)
+}
+
+/// Points of a comparison that came out the same, class by class; those at which nothing happened are left out.
+fn classes<'a>(
+    evidence: &Evidence<'_>,
+    compared: &'a Compared<'a>,
+) -> Vec<Vec<(&'a str, &'a Seen<'a>)>> {
+    let mut classes: Vec<Vec<(&str, &Seen<'_>)>> = Vec::new();
+    for (label, point) in &compared.points {
+        let queues = measured(evidence, point);
+        if queues.is_empty() || queues.iter().all(|queue| is_idle(queue)) {
+            continue;
+        }
+        let known = classes.iter_mut().find(|class| {
+            let (_, first) = class[0];
+            are_the_same(&measured(evidence, first), &queues)
+        });
+        match known {
+            Some(class) => class.push((label, point)),
+            None => classes.push(vec![(label, point)]),
+        }
+    }
+    classes.retain(|class| class.len() > 1);
+    classes
+}
+
+/// The measured queues of all runs of a point.
+fn measured<'a>(evidence: &Evidence<'_>, point: &Seen<'a>) -> Vec<&'a QueueOutcome> {
+    let measured = evidence.measured(point);
+    let queues = point.runs.iter().flat_map(|run| &run.queues);
+    queues.filter(|queue| measured.is(queue)).collect()
+}
+
+fn are_the_same(one: &[&QueueOutcome], other: &[&QueueOutcome]) -> bool {
+    let same = |(one, other): (&&QueueOutcome, &&QueueOutcome)| {
+        one.totals == other.totals
+            && one.sojourn_sum == other.sojourn_sum
+            && one.sojourn_max == other.sojourn_max
+            && one.sojourn == other.sojourn
+            && one.per_flow == other.per_flow
+    };
+    one.len() == other.len() && one.iter().zip(other).all(same)
+}
+
+/// What is to be said of an AQM that only ever ran out of room.
+fn of_no_effect(evidence: &Evidence<'_>, label: &str, point: &Seen<'_>) -> Option<String> {
+    let link = evidence.bottleneck(point).filter(|link| judges(link))?;
+    let queues: Vec<&QueueOutcome> = point.queues_of(&link.name).collect();
+    let dropped: u64 = queues.iter().map(|queue| queue.totals.dropped()).sum();
+    (dropped > 0 && queues.iter().all(|queue| never_acted(queue))).then(|| {
+        format!(
+            "{label} never acted at {}: it marked nothing, and dropped {} packets for lack of room alone.",
+            link.name,
+            short(to_f64(dropped))
+        )
+    })
+}
+
+fn has_one_flow(queue: &QueueOutcome) -> bool {
+    queue.per_flow.iter().filter(|own| own.received > 0).count() == 1
+}
