@@ -15,7 +15,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
   sojourn docs tutorial         start here
   sojourn docs compare-queues   a how-to
   sojourn docs codel            the reference of a queue or congestion control
-  sojourn docs phase-effects    what a warning of the auditor means")]
+  sojourn docs phase-locked    what a warning of the auditor means")]
 pub(crate) struct DocsArgs {
     /// The topic, such as tutorial; the list of all unless given.
     pub(crate) topic: Option<String>,
@@ -66,7 +66,7 @@ fn list(width: Option<usize>) -> Text {
     }
     text.plain(
         "sojourn docs TOPIC prints a page. Each queue and congestion control has one,\n\
-         such as codel, and each rule of the auditor, such as phase-effects.\n",
+         such as codel, and each rule of the auditor, such as phase-locked.\n",
     )
 }
 
@@ -220,7 +220,7 @@ mod tests {
             .err()
             .expect("no such page")
             .to_string();
-        assert!(error.contains("phase-effects"), "{error}");
+        assert!(error.contains("phase-locked"), "{error}");
     }
 
     #[test]

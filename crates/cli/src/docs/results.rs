@@ -122,7 +122,7 @@ Metrics of queues without a subject are of the bottleneck. A line below each tab
 - Otherwise Sojourn measures one link direction at all points of an experiment, so that differences between points compare the same queue. Candidates are the link directions that are the slowest on the path of a forward flow at any point. If a factor under comparison (or else any factor) sets queues, only link directions whose queue it sets are candidates, even if none of them is the slowest.
 - Of several candidates, the busiest is measured: the one with the highest utilization over all runs of the experiment. Candidates within 1 % of that utilization count as equally busy; of these, the one with the longest mean backlog in seconds is measured, and then the first in the file.
 
-The auditor warns if another link is the bottleneck at a point ([other-bottleneck](auditor.md#other-bottleneck)), or if a factor sets a queue that no metric is of ([unmeasured-queue](auditor.md#unmeasured-queue)). In the result files, the column `bottleneck` marks the slowest links of each run by themselves, whichever link the tables measure.
+The auditor warns if another link is the bottleneck at a point ([not-the-bottleneck](auditor.md#not-the-bottleneck)), or if a factor sets a queue that no metric is of ([unmeasured-queue](auditor.md#unmeasured-queue)). In the result files, the column `bottleneck` marks the slowest links of each run by themselves, whichever link the tables measure.
 
 ## Units
 

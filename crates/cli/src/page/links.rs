@@ -63,8 +63,8 @@ mod tests {
             topic("metrics")
         );
         assert_eq!(
-            resolve("tutorial.md", "auditor.md#phase-effects"),
-            topic("phase-effects")
+            resolve("tutorial.md", "auditor.md#phase-locked"),
+            topic("phase-locked")
         );
         assert_eq!(resolve("tutorial.md", "#here"), Link::Here);
         assert_eq!(

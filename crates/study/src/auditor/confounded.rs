@@ -152,7 +152,7 @@ impl Differing {
         let said = |name: &&String| {
             let values = all.iter().take(LISTED).map(|(label, keys)| {
                 let value = keys.get(*name).map_or("not there", String::as_str);
-                format!("{value} ({label})")
+                format!("{} ({label})", brief(value))
             });
             format!("`{name}` {}", values.collect::<Vec<_>>().join(", "))
         };
@@ -286,5 +286,14 @@ fn flatten(path: &str, value: &Value, keys: &mut BTreeMap<String, String>) {
         other => {
             keys.insert(path.to_owned(), other.to_string());
         }
+    }
+}
+
+/// A value, without the parameters of a long specification.
+fn brief(value: &str) -> &str {
+    const LONG: usize = 40;
+    match value.split_once(' ') {
+        Some((name, _)) if value.len() > LONG => name,
+        _ => value,
     }
 }

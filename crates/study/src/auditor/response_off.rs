@@ -16,7 +16,7 @@ pub(super) const ABOUT: About = About {
         it may have been in one recovery all the time, and sent new data meanwhile. Its throughput then \
         shows the repair of losses, not the congestion control. Drops within a base round trip from the \
         first are one event; as long as the queue makes round trips longer, the rule counts fewer. It \
-        speaks from 20 events in a run on, of windows 4 times what they allow.",
+        speaks from 10 events in a run on, of windows 4 times what they allow.",
     source: "RFC 9438, section 5 (CUBIC's response function); RFC 8312, section 5.2 (TCP friendliness); Mathis \
         et al. 1997 and RFC 5348, section 3.1 (Reno).",
     remedy: "Look at another dialect of the control, or at a buffer in which slow start loses less, and \
@@ -24,46 +24,46 @@ pub(super) const ABOUT: About = About {
     stage: Stage::Outcome,
     former: &[],
     positive: r#"
-flows = ["cubic c=100 beta=0.95"]
+flows = ["cubic c=100 beta=0.99"]
 [run]
-duration = "6s"
+duration = "8s"
 warmup = "2s"
 replications = 2
 [topology]
-rate = "40Mbps"
+rate = "100Mbps"
 rtt = "40ms"
-buffer = "60p"
+buffer = "100p"
 [[experiment]]
 name = "e"
 [[experiment.factor]]
 name = "level"
 path = "topology.queue"
-values = ["codel"]
+values = ["droptail"]
 compare = true
 "#,
     negative: r#"
 flows = ["cubic"]
 [run]
-duration = "6s"
+duration = "8s"
 warmup = "2s"
 replications = 2
 [topology]
-rate = "40Mbps"
+rate = "100Mbps"
 rtt = "40ms"
-buffer = "60p"
+buffer = "100p"
 [[experiment]]
 name = "e"
 [[experiment.factor]]
 name = "level"
 path = "topology.queue"
-values = ["codel"]
+values = ["droptail"]
 compare = true
 "#,
 };
 
 /// How many times its response a window may be, and loss events from which on the rule speaks.
 const TIMES: f64 = 4.0;
-const EVENTS: u64 = 20;
+const EVENTS: u64 = 10;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.at_points(Finding::warning, |point| too_fast(evidence, point))

@@ -24,7 +24,7 @@ fn said(text: &str) -> String {
     }
     let rules = [
         "unmeasured-queue",
-        "other-bottleneck",
+        "not-the-bottleneck",
         "several-links",
         "never-congested",
     ];
@@ -113,7 +113,7 @@ fn where_another_link_is_busier_than_the_one_that_the_file_marks_a_note_says_so(
     assert_eq!(
         said(&marked),
         "Queue metrics are of c-b (4 Mbps), as the file says.\n\
-         other-bottleneck: The tables show the queue of c-b, as the file says; a-b is busier than c-b.\n"
+         not-the-bottleneck: The tables show the queue of c-b, as the file says; a-b is busier than c-b.\n"
     );
 }
 

@@ -1,5 +1,6 @@
 //! Every rule of the auditor speaks in the study that it declares for that, and is silent in the other.
 
+use sojourn_report::{Note, Severity};
 use sojourn_run::run;
 use sojourn_study::auditor::{self, RULES};
 use sojourn_study::study::{Options, execute};
@@ -7,7 +8,7 @@ use sojourn_study::study::{Options, execute};
 use crate::support;
 
 /// Rule and text of every note on a study.
-fn notes(text: &str) -> Vec<sojourn_report::Note> {
+fn notes(text: &str) -> Vec<Note> {
     let study = support::study(text);
     let fallbacks = study.notes.clone();
     let executed = execute(&study, run::run_resolved, None, Options::default()).expect("executed");
@@ -28,4 +29,191 @@ fn every_rule_speaks_in_its_positive_study_and_is_silent_in_its_negative_one() {
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// What a remark says and how much it matters, of each rule that has one.
+fn said(text: &str) -> Vec<(String, Severity, String)> {
+    let notes = notes(text).into_iter();
+    notes
+        .map(|note| (note.rule, note.severity, note.text))
+        .collect()
+}
+
+fn of<'a>(
+    said: &'a [(String, Severity, String)],
+    rule: &str,
+) -> Option<&'a (String, Severity, String)> {
+    said.iter().find(|(own, _, _)| own == rule)
+}
+
+/// A comparison of queues at a dumbbell.
+fn compared(topology: &str, flows: &[&str], queues: &[&str], run: &str) -> String {
+    let list = |all: &[&str]| {
+        let quoted = all.iter().map(|own| format!("\"{own}\""));
+        quoted.collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "flows = [{}]\n[run]\nreplications = 2\n{run}\n[topology]\n{topology}\n[[experiment]]\nname = \"e\"\n\
+         [[experiment.factor]]\nname = \"queue\"\npath = \"topology.queue\"\nvalues = [{}]\ncompare = true\n",
+        list(flows),
+        list(queues)
+    )
+}
+
+const SMALL: &str = "rate = \"2Mbps\"\nrtt = \"40ms\"\nbuffer = \"20p\"";
+const SHORT: &str = "duration = \"8s\"\nwarmup = \"2s\"";
+
+#[test]
+fn thresholds_above_the_limit_make_a_droptail_queue_and_void_the_comparison() {
+    let study = |queue: &str| said(&compared(SMALL, &["4*reno"], &["droptail", queue], SHORT));
+    for queue in [
+        "red min=40p max=80p",
+        "choke min=25p max=60p",
+        "codel interval=50s target=5s",
+    ] {
+        let all = study(queue);
+        let (_, severity, text) =
+            of(&all, "same-outcome").unwrap_or_else(|| panic!("{queue}: {all:?}"));
+        assert_eq!(*severity, Severity::Error, "{queue}");
+        assert!(text.starts_with("DropTail, "), "{text}");
+        assert!(text.contains("in all 2 replications"), "{text}");
+    }
+    assert!(of(&study("red min=4p max=12p"), "same-outcome").is_none());
+}
+
+#[test]
+fn schedulers_of_one_flow_are_the_same_for_a_reason_and_void_nothing() {
+    let study = |flows: &str| {
+        let queues = ["codel limit=100p", "fq_codel limit=100p"];
+        said(&compared(SMALL, &[flows], &queues, SHORT))
+    };
+    let one = study("reno");
+    let note = of(&one, "same-outcome");
+    assert!(
+        note.is_some_and(|(_, severity, _)| *severity == Severity::Note),
+        "{one:?}"
+    );
+    assert!(of(&study("4*reno"), "same-outcome").is_none());
+}
+
+#[test]
+fn what_differs_beside_the_queue_is_named_with_its_value_at_each_level() {
+    let study = |set: &str| {
+        said(&format!(
+            "[run]\nduration = \"3s\"\nwarmup = \"1s\"\nreplications = 2\n[topology]\nrate = \"2Mbps\"\nrtt = \"20ms\"\nbuffer = \"20p\"\n\
+             [[flows]]\nkind = \"reno\"\nlabel = \"a\"\ncount = 4\n[[experiment]]\nname = \"e\"\n[[experiment.factor]]\nname = \"queue\"\n\
+             compare = true\nvalues = [\n{{ label = \"D\", set = {{ \"topology.queue\" = \"droptail\" }} }},\n\
+             {{ label = \"C\", set = {{ {set} }} }},\n]\n"
+        ))
+    };
+    let all = study(
+        "\"topology.queue\" = \"codel\", \"flows.a.count\" = 2, \"run.seed\" = 99, \"topology.rtt\" = \"80ms\"",
+    );
+    let (_, severity, text) = of(&all, "confounded").expect("a remark");
+    assert_eq!(*severity, Severity::Error);
+    for part in [
+        "queues, traffic, the network and the seed",
+        "`flows[0].count` 4 (D), 2 (C)",
+        "`topology.rtt` 20ms (D), 80ms (C)",
+        "99 (C)",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let rtt = study("\"topology.queue\" = \"codel\", \"topology.rtt\" = \"80ms\"");
+    assert!(of(&rtt, "confounded").is_some_and(|(_, severity, _)| *severity == Severity::Warning));
+    // One kind of thing is what is compared.
+    for set in [
+        "\"topology.queue\" = \"codel\", \"topology.buffer\" = \"30p\"",
+        "\"topology.queue\" = \"codel\"",
+    ] {
+        assert!(of(&study(set), "confounded").is_none(), "{set}");
+    }
+}
+
+#[test]
+fn congestion_controls_under_comparison_are_no_confounders() {
+    let text = compared(SMALL, &[], &[], SHORT)
+        .replace("flows = []\n", "")
+        .replace("topology.queue", "flows.a.kind")
+        .replace("values = []", "values = [\"sack\", \"cubic\", \"bbr\"]")
+        .replace(
+            "[[experiment]]",
+            "[[flows]]\nkind = \"sack\"\nlabel = \"a\"\n[[experiment]]",
+        );
+    let all = said(&text);
+    assert!(of(&all, "confounded").is_none(), "{all:?}");
+}
+
+#[test]
+fn each_algorithm_says_how_long_it_has_to_be_measured() {
+    let study = |flow: &str, queue: &str, run: &str| {
+        let all = said(&compared(SMALL, &[flow], &[queue], run));
+        let own = all.into_iter().filter(|(rule, _, _)| rule == "too-short");
+        own.map(|(_, _, text)| text)
+            .collect::<Vec<String>>()
+            .join("\n")
+    };
+    let second = "duration = \"2s\"\nwarmup = \"1s\"";
+    assert!(study("2*reno", "pie", second).contains("integral part of PIE is 640ms"));
+    assert!(
+        study("2*reno", "red min=5p max=15p", second)
+            .contains("moving average of the queue of RED is 3s")
+    );
+    assert!(study("2*reno", "codel interval=400ms", second).contains("interval of CoDel is 400ms"));
+    assert!(
+        study("2*reno", "drr each=(codel interval=400ms)", second)
+            .contains("interval of CoDel is 400ms")
+    );
+    assert!(study("2*bbr", "droptail", SHORT).contains("to the next is 10s"));
+    assert_eq!(study("2*reno", "droptail", SHORT), "");
+}
+
+#[test]
+fn acknowledgements_are_no_congestion_where_data_goes_both_ways() {
+    let topology = "rate = \"5Mbps\"\nreverse_rate = \"50kbps\"\nrtt = \"40ms\"\nbuffer = \"20p\"";
+    let study = |flows: &[&str]| said(&compared(topology, flows, &["droptail"], SHORT));
+    assert!(of(&study(&["4*reno"]), "ack-path-congested").is_some());
+    let both = study(&["4*reno", "reno direction=reverse"]);
+    assert!(of(&both, "ack-path-congested").is_none(), "{both:?}");
+}
+
+#[test]
+fn a_constant_flow_beside_pareto_sources_that_never_pause_is_locked() {
+    let study = |pareto: &str| {
+        let flows = ["cbr 1500kbps start=0s", pareto];
+        said(&compared(SMALL, &flows, &["droptail"], SHORT))
+    };
+    assert!(
+        of(
+            &study("pareto rate=1500kbps off=0s start=0s"),
+            "phase-locked"
+        )
+        .is_some()
+    );
+    assert!(of(&study("pareto rate=1500kbps start=0s"), "phase-locked").is_none());
+}
+
+#[test]
+fn a_load_that_is_the_question_is_not_said_to_congest_nothing() {
+    let study = |flow: &str| said(&compared(SMALL, &[flow], &["droptail"], SHORT));
+    assert!(of(&study("poisson rate=1400kbps size=500B"), "never-congested").is_none());
+    assert!(of(&study("poisson rate=100kbps size=500B"), "never-congested").is_some());
+}
+
+#[test]
+fn former_ids_still_name_their_rules() {
+    for (former, id) in [
+        ("one-ecn", "partial-ecn"),
+        ("short-run", "too-short"),
+        ("phase-effects", "phase-locked"),
+        ("paced-beside-bursts", "phase-locked"),
+        ("other-bottleneck", "not-the-bottleneck"),
+        ("window-below-bdp", "window-limited"),
+        ("unused-window", "window-above-flight"),
+    ] {
+        assert_eq!(
+            auditor::rule(former).map(auditor::Rule::name).as_deref(),
+            Some(id)
+        );
+    }
 }
