@@ -1,6 +1,6 @@
 //! Whether the measured part of runs is steady: what the summary and the auditor say of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{Manifest, PointInfo};
@@ -36,7 +36,8 @@ pub(crate) struct Unsteady<'a> {
     pub(crate) point: &'a PointInfo,
     /// In words, without capital and period.
     pub(crate) text: String,
-    /// Nothing was seen to change: flows reduced their windows fewer times than is advised, and twice or more.
+    /// No more was seen than that flows reduced their windows fewer times than is advised, but twice or more: halves differ by less than one
+    /// sawtooth would explain.
     pub(crate) mild: bool,
 }
 
@@ -52,7 +53,8 @@ pub(crate) fn unsteady_among<'a>(
     holds: &dyn Fn(u64) -> bool,
 ) -> Vec<Unsteady<'a>> {
     let mut found: BTreeMap<u64, String> = BTreeMap::new();
-    let mut mild: BTreeSet<u64> = BTreeSet::new();
+    // How often windows fell, where that is too seldom and not once.
+    let mut mild: BTreeMap<u64, f64> = BTreeMap::new();
     let manifest = &results.manifest;
     let mut tests: Vec<Test> = Vec::new();
     for point in manifest.points.iter().filter(|own| holds(own.point)) {
@@ -63,7 +65,7 @@ pub(crate) fn unsteady_among<'a>(
         if let Some((text, fewest)) = cycles_of(results, point) {
             found.insert(point.point, text);
             if fewest >= SOME_CYCLES {
-                mild.insert(point.point);
+                mild.insert(point.point, fewest);
             }
         }
         // What cannot be read is reported by what needs it.
@@ -83,7 +85,11 @@ pub(crate) fn unsteady_among<'a>(
             *known = (change, said);
         }
     }
-    mild.retain(|point| !strongest.contains_key(point));
+    // Of n sawteeth, the halves of a window may hold one more or less: that is where it cuts them.
+    mild.retain(|point, count| {
+        let change = strongest.get(point).map_or(0.0, |(change, _)| *change);
+        change < 1.0 / *count
+    });
     found.extend(
         strongest
             .into_iter()
@@ -92,7 +98,7 @@ pub(crate) fn unsteady_among<'a>(
     let points = manifest.points.iter();
     let each = points.filter_map(|point| {
         let text = found.remove(&point.point)?;
-        let mild = mild.contains(&point.point);
+        let mild = mild.contains_key(&point.point);
         Some(Unsteady { point, text, mild })
     });
     each.collect()

@@ -250,7 +250,7 @@ fn asked(evidence: &Evidence<'_>, point: &Seen<'_>) -> BTreeMap<String, String> 
         let last = name.rsplit('.').next().unwrap_or(name);
         let apart =
             |apart: &&str| name.as_str() == *apart || name.starts_with(&format!("{apart}."));
-        let apart = APART.iter().any(|own| apart(&own)) || last == "label";
+        let apart = APART.iter().any(apart) || last == "label";
         let times = designed && ["run.duration", "run.warmup"].contains(&name.as_str());
         // It follows from the rate of the bottleneck.
         !apart && !times && !last.starts_with("access_rate")

@@ -12,7 +12,7 @@ pub(super) const ABOUT: About = About {
         slow congestion control on a long path is the usual cause, since the sawtooth of Reno lasts (BDP + \
         buffer) / 2 round trips. The halves of all points and metrics are tested together (paired t over \
         replications, Holm's procedure at 5 %); a change below 1 % is not reported, and neither are \
-        scenarios that change by themselves. Where nothing was seen to change and windows were reduced twice or more, it is a note.",
+        scenarios that change by themselves. Where windows were reduced twice or more and the halves differ by less than a sawtooth, it is a note.",
     source: "Law and Kelton, *Simulation Modeling and Analysis*, section 9.5; White, \"An effective truncation \
         heuristic\", 1997 (MSER).",
     remedy: "Measure for longer, or let the precision decide.\n\n```toml\n[run]\nwarmup = \"auto\"\nprecision = \

@@ -18,7 +18,7 @@ pub(super) const ABOUT: About = About {
         dropped packets, no source on it is random, and one of these holds. Two or more sources at constant \
         rate have fixed starts; a Pareto or periodic source without pauses is one of them. Flows that \
         always have something to send have fixed starts, equal round trips and equal packets, and one has \
-        twice its share of the drops, or less than half of it, in every replication. Paced flows share a \
+        twice its share of the drops, or less than half of it, in every replication; or nine of ten lose packets in each loss event. Paced flows share a \
         DropTail queue with flows that are not: with 20 Mbps, 40 ms and a buffer of one bandwidth-delay \
         product, a paced Reno flow gets 14.1 Mbps and an unpaced one 5.3.",
     source: "Floyd and Jacobson, \"On traffic phase effects in packet-switched gateways\", 1992.",
@@ -71,6 +71,10 @@ const NOT_RANDOM: [&str; 4] = ["bulk", "cbr", "periodic", UDP_RR];
 const SOME_DROPS: u64 = 20;
 /// A share of the drops that is this many times the share of the packets, or so many times smaller.
 const UNEVEN: f64 = 2.0;
+/// The share of flows that lose packets in each loss event from which on they are in step, and flows and events from which on that means something.
+const IN_STEP: f64 = 0.9;
+const SOME_FLOWS: usize = 3;
+const SOME_EVENTS: u64 = 5;
 /// Flows that a message lists.
 const LISTED: usize = 4;
 
@@ -86,6 +90,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         }
         let remark = constant(point)
             .or_else(|| uneven(point, &link.name))
+            .or_else(|| in_step(point, &link.name))
             .or_else(|| paced(evidence, point))?;
         Some(remark.on(&link.name))
     })
@@ -146,8 +151,8 @@ fn is_random(flow: &FlowInfo) -> bool {
     noise || !(pareto || NOT_RANDOM.iter().any(|source| has(flow, source)))
 }
 
-/// Long flows that are alike and lose unequal shares of their packets, in every replication.
-fn uneven(point: &Seen<'_>, link: &str) -> Option<Remark> {
+/// Long flows that are alike and start at fixed times, where nothing is random.
+fn alike<'a>(point: &'a Seen<'_>) -> Option<Vec<(usize, &'a FlowInfo)>> {
     if point.compiled.flows.iter().any(is_random) {
         return None;
     }
@@ -158,9 +163,31 @@ fn uneven(point: &Seen<'_>, link: &str) -> Option<Remark> {
     let same = |(_, flow): &(usize, &FlowInfo)| {
         flow.base_rtt == first.base_rtt && flow.kind == first.kind && flow.parts == first.parts
     };
-    if alike.len() < 2 || !alike.iter().all(same) {
-        return None;
-    }
+    (alike.len() > 1 && alike.iter().all(same)).then_some(alike)
+}
+
+/// Such flows that lose packets at the same times, in every replication.
+fn in_step(point: &Seen<'_>, link: &str) -> Option<Remark> {
+    let alike = alike(point).filter(|alike| alike.len() >= SOME_FLOWS)?;
+    let count = to_f64(u64::try_from(alike.len()).ok()?);
+    let shares: Vec<f64> = runs_at(point, link)
+        .filter(|(_, queue)| queue.loss_events >= SOME_EVENTS)
+        .map(|(_, queue)| to_f64(queue.loss_event_flows) / to_f64(queue.loss_events) / count)
+        .collect();
+    let least = shares.iter().copied().reduce(f64::min)?;
+    (shares.len() == point.runs.len() && least >= IN_STEP).then(|| {
+        let text = format!(
+            "The {} long flows are alike and start at fixed times, and {} % of them lose packets in each loss event: they stay in step.",
+            alike.len(),
+            short(least * 100.0)
+        );
+        Remark::new(text).of(alike.iter().map(|(_, flow)| flow.name.clone()))
+    })
+}
+
+/// Such flows that lose unequal shares of their packets, in every replication.
+fn uneven(point: &Seen<'_>, link: &str) -> Option<Remark> {
+    let alike = alike(point)?;
     // For each flow its least and largest share of drops over its share of packets.
     let mut ratios: Vec<(f64, f64)> = vec![(f64::INFINITY, 0.0); alike.len()];
     for (_, queue) in runs_at(point, link) {
