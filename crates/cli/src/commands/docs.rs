@@ -216,10 +216,7 @@ mod tests {
 
     #[test]
     fn the_nearest_topic_is_named() {
-        let error = find("phase-efects")
-            .err()
-            .expect("no such page")
-            .to_string();
+        let error = find("phase-loked").err().expect("no such page").to_string();
         assert!(error.contains("phase-locked"), "{error}");
     }
 

@@ -11,7 +11,7 @@ use super::never_congested::is_idle;
 use super::traffic::is_long;
 
 pub(super) const ABOUT: About = About {
-    title: "Queues under comparison neither dropped nor marked a packet in any run, or a percentile is of few \
+    title: "Queues under comparison neither dropped nor marked a packet in any run, or a number is of few \
         values",
     reason: "A queue that never acts is a buffer, so the comparison is of a buffer with itself. This happens \
         where the flows never fill it in the time that was run. A percentile needs values beyond it: the \
@@ -134,14 +134,20 @@ fn few_values(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Vec<Finding> {
     let own = tables
         .iter()
         .any(|table| table.experiment == shown.wanted.experiment.name);
-    if !compares || !own {
+    if !compares {
         return Vec::new();
     }
     let experiment = shown.wanted.experiment.name.clone();
     let asked = shown.wanted.asked();
     let found = asked.iter().find_map(|asked| {
-        let share = percentile(&asked.metric.name)?;
-        let enough = VALUES.max(BEYOND / (1.0 - share).max(1e-9));
+        let name = &asked.metric.name;
+        let enough = match percentile(name) {
+            // The tables say so of the usual ones themselves.
+            Some(_) if name.starts_with("sojourn") && !own => return None,
+            Some(share) => VALUES.max(BEYOND / (1.0 - share).max(1e-9)),
+            None if name.starts_with("fct") || name.starts_with("slowdown") => BEYOND,
+            None => return None,
+        };
         let remark = evidence.at_points(Finding::warning, |point| {
             let is_own = point.info.experiment == experiment;
             let fewest = point
@@ -153,7 +159,7 @@ fn few_values(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Vec<Finding> {
                 .filter(|fewest| sojourn_results::stats::to_f64(*fewest) < enough)?;
             is_own.then(|| {
                 Remark::new(format!(
-                    "{} is of {fewest} values in a run, and such a percentile needs {enough:.0}.",
+                    "{} is of {fewest} values in a run, and needs {enough:.0} to mean something.",
                     asked.text()
                 ))
             })

@@ -1,6 +1,8 @@
 //! Rule `overload`.
 
 use sojourn_results::stats::{to_f64, wide_to_f64};
+use sojourn_scenario::model::Direction;
+use sojourn_units::Ratio;
 
 use super::about::{About, Stage};
 use super::evidence::{Evidence, Remark, Seen, short};
@@ -57,7 +59,32 @@ compare = true
 };
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    evidence.at_points(Finding::warning, |point| overloaded(evidence, point))
+    evidence.at_points(Finding::warning, |point| {
+        overloaded(evidence, point).or_else(|| transfers(evidence, point))
+    })
+}
+
+/// Transfers that arrive whatever becomes of those before, and ask for more than the link carries.
+fn transfers(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
+    let link = evidence.bottleneck(point)?;
+    let mut load = 0.0;
+    let mut names = Vec::new();
+    for group in point.scenario.flows.iter() {
+        let asked = group.args.iter().find(|(key, _)| key == "load");
+        let share = asked.and_then(|(_, text)| text.parse::<Ratio>().ok());
+        if let Some(share) = share.filter(|_| group.place.direction == Direction::Forward) {
+            load += share.get();
+            names.push(group.kind.clone());
+        }
+    }
+    (load >= 1.0).then(|| {
+        let text = format!(
+            "Transfers offer {} % of the rate of {}, without their headers: those that wait become more and more.",
+            short(load * 100.0),
+            link.name
+        );
+        Remark::new(text).on(&link.name).of(names)
+    })
 }
 
 fn overloaded(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {

@@ -18,7 +18,7 @@ pub(super) const ABOUT: About = About {
         dropped packets, no source on it is random, and one of these holds. Two or more sources at constant \
         rate have fixed starts; a Pareto or periodic source without pauses is one of them. Flows that \
         always have something to send have fixed starts, equal round trips and equal packets, and one has \
-        twice its share of the drops, or less than half of it, in every replication; or nine of ten lose packets in each loss event. Paced flows share a \
+        twice its share of the drops, or less than half of it, in every replication; or nine of ten lose packets in each loss event, or all replications are the same. Paced flows share a \
         DropTail queue with flows that are not: with 20 Mbps, 40 ms and a buffer of one bandwidth-delay \
         product, a paced Reno flow gets 14.1 Mbps and an unpaced one 5.3.",
     source: "Floyd and Jacobson, \"On traffic phase effects in packet-switched gateways\", 1992.",
@@ -91,6 +91,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let remark = constant(point)
             .or_else(|| uneven(point, &link.name))
             .or_else(|| in_step(point, &link.name))
+            .or_else(|| one_course(evidence, point, dropped))
             .or_else(|| paced(evidence, point))?;
         Some(remark.on(&link.name))
     })
@@ -180,6 +181,21 @@ fn in_step(point: &Seen<'_>, link: &str) -> Option<Remark> {
             "The {} long flows are alike and start at fixed times, and {} % of them lose packets in each loss event: they stay in step.",
             alike.len(),
             short(least * 100.0)
+        );
+        Remark::new(text).of(alike.iter().map(|(_, flow)| flow.name.clone()))
+    })
+}
+
+/// Such flows whose replications all took the same course, which their phases decided.
+fn one_course(evidence: &Evidence<'_>, point: &Seen<'_>, dropped: u64) -> Option<Remark> {
+    let alike = alike(point)?;
+    let said = point.info.deterministic;
+    let same = !said && point.runs.len() > 1 && evidence.results.is_exact(point.info);
+    (same && dropped >= SOME_DROPS).then(|| {
+        let text = format!(
+            "The {} long flows are alike and start at fixed times, and nothing is random: every replication is the same, and phases decide who loses \
+             packets.",
+            alike.len()
         );
         Remark::new(text).of(alike.iter().map(|(_, flow)| flow.name.clone()))
     })

@@ -217,3 +217,16 @@ fn former_ids_still_name_their_rules() {
         );
     }
 }
+
+#[test]
+fn long_flows_that_are_alike_and_start_together_are_locked() {
+    let study = |flows: &[&str]| said(&compared(SMALL, flows, &["droptail"], SHORT));
+    assert!(of(&study(&["4*reno start=0s"]), "phase-locked").is_some());
+    let random = study(&["4*reno"]);
+    assert!(of(&random, "phase-locked").is_none(), "{random:?}");
+    let noise = study(&["4*reno start=0s", "poisson rate=50kbps size=100B"]);
+    assert!(of(&noise, "phase-locked").is_none(), "{noise:?}");
+    let trips = study(&["2*reno start=0s rtt=20ms", "2*reno start=0s rtt=70ms"]);
+    assert!(of(&trips, "phase-locked").is_none(), "{trips:?}");
+    assert!(of(&study(&["reno start=0s"]), "phase-locked").is_none());
+}
