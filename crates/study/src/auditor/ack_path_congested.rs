@@ -7,7 +7,7 @@ use sojourn_sim::DropReason;
 use super::about::{About, Stage};
 use super::evidence::{Evidence, Remark, Seen, short};
 use super::finding::Finding;
-use super::traffic::{is_data, reverse_of, runs_at};
+use super::traffic::{has_window, is_data, reverse_of, runs_at};
 
 pub(super) const ABOUT: About = About {
     title: "Acknowledgements alone fill the way back from the bottleneck, or are dropped there",
@@ -69,6 +69,14 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 fn congested(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
     let link = evidence.bottleneck(point)?;
     let back = reverse_of(point, link)?;
+    if !point
+        .compiled
+        .flows
+        .iter()
+        .any(|flow| has_window(point, flow))
+    {
+        return None;
+    }
     let runs: Vec<(&RunOutcome, &QueueOutcome)> = runs_at(point, &back.name).collect();
     let data = |(run, queue): &(&RunOutcome, &QueueOutcome)| {
         (0..queue.per_flow.len()).any(|flow| is_data(run, queue, flow))

@@ -12,7 +12,7 @@ use sojourn_sim::DropReason;
 use sojourn_sim::topology::Role;
 
 use super::finding::Finding;
-use crate::measured::{Load, Measured, busiest};
+use crate::measured::{Load, Measured, busiest, queues_set_by};
 use crate::summary::links::is_marked;
 use crate::summary::wanted::Wanted;
 
@@ -28,6 +28,8 @@ pub(super) struct Evidence<'a> {
     pub(super) points: &'a [Seen<'a>],
     /// Which points are compared with which.
     pub(super) comparisons: Vec<Compared<'a>>,
+    /// Points that differ in their queue alone by a factor that is not declared as under comparison: tables put them side by side.
+    pub(super) beside: Vec<Compared<'a>>,
     /// What tables show, experiment by experiment.
     pub(super) shown: Vec<Shown<'a>>,
     /// What the reader of the study had to say on dialects that components lack.
@@ -188,6 +190,7 @@ impl<'a> Evidence<'a> {
             results,
             points,
             comparisons: comparisons.collect(),
+            beside: beside(results, points),
             shown: shown.collect(),
             fallbacks,
         }
@@ -270,6 +273,47 @@ impl<'a> Evidence<'a> {
             false => finding.at(names),
         }]
     }
+}
+
+/// The points that stand side by side without being declared so: those that differ in a factor that sets queues.
+fn beside<'a>(results: &'a ResultSet, points: &'a [Seen<'a>]) -> Vec<Compared<'a>> {
+    let mut all = Vec::new();
+    for experiment in &results.manifest.experiments {
+        for factor in experiment.factors.iter().filter(|factor| !factor.compare) {
+            let own = points
+                .iter()
+                .filter(|seen| seen.info.experiment == experiment.name);
+            let infos = own
+                .clone()
+                .map(|seen| (seen.info, seen.compiled.links.as_slice()));
+            if queues_set_by(factor, infos).is_empty() {
+                continue;
+            }
+            let mut groups: BTreeMap<BTreeMap<&str, &str>, Vec<(String, &Seen<'_>)>> =
+                BTreeMap::new();
+            for seen in own {
+                let levels = seen.info.levels.iter();
+                let others = levels.filter(|(name, _)| **name != factor.name);
+                let others = others.map(|(name, label)| (name.as_str(), label.as_str()));
+                if let Some(label) = seen.info.levels.get(&factor.name) {
+                    let group = groups.entry(others.collect()).or_default();
+                    group.push((label.clone(), seen));
+                }
+            }
+            all.extend(groups.into_iter().map(|(levels, points)| {
+                let levels: Vec<String> = levels
+                    .iter()
+                    .map(|(factor, label)| format!("{factor}={label}"))
+                    .collect();
+                let place = match levels.is_empty() {
+                    true => experiment.name.clone(),
+                    false => format!("{}: {}", experiment.name, levels.join(", ")),
+                };
+                Compared { place, points }
+            }));
+        }
+    }
+    all
 }
 
 /// What a test says of a point.

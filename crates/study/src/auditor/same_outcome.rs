@@ -14,7 +14,7 @@ pub(super) const ABOUT: About = About {
     title: "Points under comparison came out the same to the bit, or an AQM under comparison never acted",
     reason: "Their names differ, and what ran does not. A threshold above the limit, a target that the buffer cannot \
         reach, or a class that nothing is sorted into make an algorithm a DropTail queue. The rule compares packets, \
-        bytes, drops, marks and sojourn times of the measured queues, replication by replication. It also warns of \
+        bytes, drops, marks and sojourn times of the measured queues, replication by replication, of points that `compare` says or whose queue a factor sets. It also warns of \
         an AQM that marked nothing and dropped for lack of room alone. Where nothing was dropped and fewer than one \
         packet waited on average, `never-congested` says so instead. With a single flow a scheduler has nothing to \
         order, and the rule gives a note.",
@@ -68,7 +68,7 @@ const LISTED: usize = 6;
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let (mut same, mut idle) = (Vec::new(), Vec::new());
-    for compared in &evidence.comparisons {
+    for compared in evidence.comparisons.iter().chain(&evidence.beside) {
         let classes = classes(evidence, compared);
         let alike: Vec<&(&str, &Seen<'_>)> = classes.iter().flatten().collect();
         for class in &classes {

@@ -83,7 +83,9 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         (measured < worst.time.saturating_mul(worst.measured)).then(|| {
             let text = format!(
                 "{measured} are measured, and {} is {}: fewer than {} of them.",
-                worst.what, worst.time, worst.measured
+                worst.what,
+                told(worst.time),
+                worst.measured
             );
             concerning(evidence, point, text)
         })
@@ -95,7 +97,9 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         early.then(|| {
             let text = format!(
                 "The warm-up of {warmup} is less than {} times {}, which is {}.",
-                worst.warmup, worst.what, worst.time
+                worst.warmup,
+                worst.what,
+                told(worst.time)
             );
             concerning(evidence, point, text)
         })
@@ -175,4 +179,14 @@ fn of_queue(
 fn packet_time(rate: Rate) -> Span {
     const FULL_PACKET_BITS: f64 = 12_000.0;
     Span::round_from_secs(FULL_PACKET_BITS / rate.as_bps_f64())
+}
+
+/// A time with three digits, which is all that a time constant is good for.
+fn told(time: Span) -> Span {
+    Span::round_from_secs(significant_seconds(time))
+}
+
+fn significant_seconds(time: Span) -> f64 {
+    let text = format!("{:.2e}", time.as_secs_f64());
+    text.parse().unwrap_or(time.as_secs_f64())
 }
