@@ -160,7 +160,7 @@ pub(super) fn inside(
     sojourn_queue::registry::resolve(&spec, dialect).ok()
 }
 
-/// Texts in a row, of which the first few are written out.
+/// Texts in a row. The first few are written out.
 pub(super) fn listed(texts: &[String], most: usize) -> String {
     match texts.len().checked_sub(most) {
         Some(more) if more > 0 => format!("{} and {more} more", texts[..most].join(", ")),
