@@ -17,7 +17,7 @@ pub(super) const ABOUT: About = About {
         was asked for, on the wire. It reports a difference of more than one percent and of more than \
         six standard errors, which it takes from the replications.",
     source: "Kleinrock, *Queueing Systems*, volume 1, section 3.2 (M/M/1).",
-    remedy: "Use sizes and times that are whole numbers, or ask for the rate that you want as it is \
+    remedy: "Use sizes and times that are whole numbers of bytes and packets, or ask for the rate that you want as it is \
         measured.\n\n```toml\nflows = [\"poisson rate=5Mbps size=1000B\"]\n```",
     stage: Stage::Outcome,
     former: &[],

@@ -69,7 +69,7 @@ compare = true
 const NOT_RANDOM: [&str; 4] = ["bulk", "cbr", "periodic", UDP_RR];
 /// Drops from which on their shares mean something.
 const SOME_DROPS: u64 = 20;
-/// A share of the drops that is this many times the share of the packets, or that is smaller by the same factor.
+/// A share of the drops that is this many times the share of the packets, or its inverse.
 const UNEVEN: f64 = 2.0;
 /// The share of flows that lose packets in each loss event from which on they are in step, and flows and events from which on that means something.
 const IN_STEP: f64 = 0.9;

@@ -17,7 +17,7 @@ pub(super) const ABOUT: About = About {
         bytes, drops, marks and sojourn times of the measured queues, replication by replication, of points that `compare` says or whose queue a factor sets. It also warns of \
         an AQM that marked nothing and dropped for lack of room alone. Where nothing was dropped and fewer than one \
         packet waited on average, `never-congested` says so instead. With a single flow a scheduler has nothing to \
-        order, and the rule gives a note.",
+        order, and the rule gives a note; so it does where the same points differ elsewhere in the experiment.",
     source: "Floyd and Jacobson, \"Random early detection gateways for congestion avoidance\", 1993, section 4: the \
         thresholds have to fit into the buffer.",
     remedy: "Choose thresholds and targets below what the buffer holds, or raise the buffer.\n\n```toml\n[topology]\n\
@@ -83,14 +83,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             }
         }
     }
-    if let Some((place, class)) = same.first() {
-        let count = distinct(same.iter().map(|(place, _)| *place));
-        found.push(
-            the_same(evidence, place, class, count).at(same
-                .iter()
-                .flat_map(|(_, class)| class.iter().map(|(_, point)| point.info.name()))),
-        );
-    }
+    found.extend(by_level(evidence, &same));
     if let Some((_, point, text)) = idle.first() {
         let more = match idle.len() {
             1 => String::new(),
@@ -104,17 +97,75 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found
 }
 
-fn distinct<'a>(places: impl Iterator<Item = &'a str>) -> usize {
-    let mut places: Vec<&str> = places.collect();
-    places.dedup();
-    places.len()
+/// What is to be said of points that came out the same: of the first that do so wherever their labels are compared, of the first that differ
+/// elsewhere, and of the first that have one flow.
+fn by_level(evidence: &Evidence<'_>, same: &[(&str, Class<'_>)]) -> Vec<Finding> {
+    let labels = |class: &Class<'_>| -> Vec<String> {
+        class.iter().map(|(label, _)| (*label).to_owned()).collect()
+    };
+    let experiment = |class: &Class<'_>| class[0].1.info.experiment.clone();
+    let mut found: Vec<(Extent, &str, &Class<'_>, Vec<String>)> = Vec::new();
+    for (place, class) in same {
+        let own = labels(class);
+        let all = evidence.comparisons.iter().chain(&evidence.beside);
+        let all = all.filter(|compared| {
+            let has = |label: &String| compared.points.iter().any(|(other, _)| other == label);
+            compared.points[0].1.info.experiment == experiment(class) && own.iter().all(has)
+        });
+        let alike = same.iter().filter(|(_, other)| {
+            experiment(other) == experiment(class)
+                && own.iter().all(|own| labels(other).contains(own))
+        });
+        let extent = match (has_no_order(evidence, class), alike.count() < all.count()) {
+            (true, _) => Extent::OneFlow,
+            (false, true) => Extent::Here,
+            (false, false) => Extent::Everywhere,
+        };
+        let points = class.iter().map(|(_, point)| point.info.name());
+        match found.iter_mut().find(|(other, ..)| *other == extent) {
+            Some((.., names)) => names.extend(points),
+            None => found.push((extent, place, class, points.collect())),
+        }
+    }
+    let said = found.into_iter().map(|(extent, place, class, points)| {
+        let count = same
+            .iter()
+            .filter(|(_, other)| labels(other) == labels(class))
+            .count();
+        the_same(evidence, place, class, (extent, count)).at(points)
+    });
+    said.collect()
+}
+
+/// Points that came out the same, with their labels.
+type Class<'a> = Vec<(&'a str, &'a Seen<'a>)>;
+
+/// Where points came out the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Wherever their labels are compared.
+    Everywhere,
+    /// Here, and not elsewhere in the experiment.
+    Here,
+    /// Where one flow passes, so that a scheduler has nothing to order.
+    OneFlow,
+}
+
+/// Whether a scheduler is among points through which one flow passes: it is then what is inside it.
+fn has_no_order(evidence: &Evidence<'_>, class: &Class<'_>) -> bool {
+    let schedules = class.iter().any(|(_, point)| {
+        let link = evidence.bottleneck(point);
+        link.is_some_and(|link| link.discipline.kind == DisciplineKind::Scheduler)
+    });
+    let queues = measured(evidence, class[0].1);
+    schedules && queues.iter().all(|queue| has_one_flow(queue))
 }
 
 fn the_same(
     evidence: &Evidence<'_>,
     place: &str,
-    class: &[(&str, &Seen<'_>)],
-    count: usize,
+    class: &Class<'_>,
+    (extent, count): (Extent, usize),
 ) -> Finding {
     let labels: Vec<String> = class.iter().map(|(label, _)| (*label).to_owned()).collect();
     let point = class[0].1;
@@ -140,16 +191,14 @@ fn the_same(
         )
     });
     let labels = super::traffic::listed(&labels, LISTED);
-    // A scheduler orders the packets of several flows; with one flow it is what is inside it.
-    let schedules = class.iter().any(|(_, point)| {
-        let link = evidence.bottleneck(point);
-        link.is_some_and(|link| link.discipline.kind == DisciplineKind::Scheduler)
-    });
-    let finding = match schedules && queue.is_some_and(has_one_flow) {
-        true => Finding::note(format!(
+    let finding = match extent {
+        Extent::OneFlow => Finding::note(format!(
             "{labels} came out the same to the bit {runs}{place}: one flow passes, so that a scheduler has nothing to order."
         )),
-        false => Finding::error(format!(
+        Extent::Here => Finding::note(format!(
+            "{labels} came out the same to the bit {runs}{counts}{place}, and not elsewhere: what sets them apart had no effect here."
+        )),
+        Extent::Everywhere => Finding::error(format!(
             "{labels} came out the same to the bit {runs}{counts}{place}: what sets them apart never had an effect."
         )),
     };
@@ -157,10 +206,7 @@ fn the_same(
 }
 
 /// Points of a comparison that came out the same, class by class; those at which nothing happened are left out.
-fn classes<'a>(
-    evidence: &Evidence<'_>,
-    compared: &'a Compared<'a>,
-) -> Vec<Vec<(&'a str, &'a Seen<'a>)>> {
+fn classes<'a>(evidence: &Evidence<'_>, compared: &'a Compared<'a>) -> Vec<Class<'a>> {
     let mut classes: Vec<Vec<(&str, &Seen<'_>)>> = Vec::new();
     for (label, point) in &compared.points {
         let queues = measured(evidence, point);

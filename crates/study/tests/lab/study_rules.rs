@@ -230,3 +230,30 @@ fn long_flows_that_are_alike_and_start_together_are_locked() {
     assert!(of(&trips, "phase-locked").is_none(), "{trips:?}");
     assert!(of(&study(&["reno start=0s"]), "phase-locked").is_none());
 }
+
+#[test]
+fn points_that_are_the_same_at_some_levels_only_are_noted() {
+    // With 20 packets of room the average never reaches 30; with 100 it does.
+    let text = compared(
+        SMALL,
+        &["4*reno"],
+        &["droptail", "red min=30p max=60p"],
+        SHORT,
+    ) + "[[experiment.factor]]\nname = \"buffer\"\npath = \"topology.buffer\"\nvalues = [\"20p\", \"100p\"]\n";
+    let all = said(&text);
+    let (_, severity, text) = of(&all, "same-outcome").expect("a remark");
+    assert_eq!(*severity, Severity::Note, "{all:?}");
+    assert!(text.contains("buffer=20p"), "{text}");
+}
+
+#[test]
+fn queues_that_tables_put_side_by_side_are_compared_without_being_declared() {
+    let text = compared(
+        SMALL,
+        &["4*reno"],
+        &["droptail", "red min=40p max=80p"],
+        SHORT,
+    );
+    let all = said(&text.replace("compare = true\n", ""));
+    assert!(of(&all, "same-outcome").is_some(), "{all:?}");
+}
