@@ -27,6 +27,7 @@ mod scenario_read;
 mod scenario_schema;
 mod state_series;
 mod study_audit;
+mod study_audited;
 mod study_codel_drr;
 mod study_codel_ledbat;
 mod study_congestion_controls;
