@@ -1,6 +1,6 @@
 //! Studies with one flaw each are named by their rule, and sound studies have no warning.
 //!
-//! They were written before the rules, but for `flaw-few-events` and `sound-05`, `-10` and `-15`. Where a rule is wrong about one, change the
+//! They were written before the rules, except for `flaw-few-events` and `sound-05`, `-10` and `-15`. Where a rule is wrong about one, change the
 //! rule, not the study.
 
 use std::path::{Path, PathBuf};
