@@ -74,6 +74,8 @@ pub(crate) enum Better {
 
 /// What only a picture of this command has.
 const PICTURE_MARK: &str = "class=\"sojourn-map\"";
+/// What the head of its table has.
+const TABLE_MARK: &str = ",winner,";
 
 impl Execute for MapArgs {
     fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
@@ -85,11 +87,10 @@ fn map(args: &MapArgs) -> Result<(), Failure> {
     let mut found = find(&args.study)?;
     if let Some(out) = &args.out {
         inputs::keep(Path::new(&args.study), "--out", out)?;
-        refuse_foreign(
-            out,
-            |picture| has_text(picture, PICTURE_MARK),
-            args.force.force,
-        )?;
+        let force = args.force.force;
+        refuse_foreign(out, |picture| has_text(picture, PICTURE_MARK), force)?;
+        let table = out.with_extension("csv");
+        refuse_foreign(&table, |table| has_text(table, TABLE_MARK), force)?;
     }
     let y = args.y.as_deref().map(|text| Axis::read("--y", text));
     let depth = if y.is_some() { 2 } else { 6 };

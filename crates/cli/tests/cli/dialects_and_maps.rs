@@ -75,6 +75,12 @@ fn a_map_is_written_with_its_places_and_replaces_no_file_of_others() {
     let said = place.refused(place.sojourn(&line.replace("map.svg", "mine.svg")));
     assert!(said.contains("mine.svg"), "{said}");
     assert_eq!(place.read("mine.svg"), "<svg/>");
+    // The table stands next to the picture.
+    place.write("other.csv", "a,b\n1,2\n");
+    let said = place.refused(place.sojourn(&line.replace("map.svg", "other.svg")));
+    assert!(said.contains("other.csv"), "{said}");
+    assert_eq!(place.read("other.csv"), "a,b\n1,2\n");
+    place.ok(line);
     let said = place.refused(place.sojourn("map small.toml --x rat=1..4Mbps"));
     assert!(
         said.contains("--x rat=1..4Mbps") && said.contains("\"rate\""),

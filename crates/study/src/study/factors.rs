@@ -127,6 +127,40 @@ impl Experiment {
         Ok(())
     }
 
+    /// Checks that no other factor sets what a range sets, since the later one would replace its samples.
+    fn check_paths(&self, sampled: &[usize], table: &TableRef<'_>) -> Result<()> {
+        // One path is the other, or holds it.
+        let meet = |one: &str, other: &str| {
+            let holds = |outer: &str, inner: &str| {
+                let rest = inner.strip_prefix(outer);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            };
+            holds(one, other) || holds(other, one)
+        };
+        for at in sampled {
+            let own = self.ranged[*at].iter().flat_map(|ranged| &ranged.paths);
+            for (path, other) in own.flat_map(|path| (0..self.levels.len()).map(move |n| (path, n)))
+            {
+                let ranged = self.ranged[other].iter().flat_map(|ranged| &ranged.paths);
+                let edits = self.levels[other].iter().flatten().map(Edit::path);
+                let mut set = ranged.map(String::as_str).chain(edits);
+                if other == *at || !set.any(|set| meet(path, set)) {
+                    continue;
+                }
+                let name = |at: usize| &self.info.factors[at].name;
+                let problem = format!(
+                    "the factors {:?} and {:?} both set {path}, and {:?} is a range",
+                    name(*at),
+                    name(other),
+                    name(*at)
+                );
+                let error = table.error_on("factor", LabErrorKind::Contradiction, problem);
+                return Err(error.remedy("leave one of them out, or give it another path"));
+            }
+        }
+        Ok(())
+    }
+
     /// Draws the samples of the factors that are ranges.
     fn draw(&mut self, table: &TableRef<'_>) -> Result<()> {
         let sampled: Vec<usize> = (0..self.ranged.len())
@@ -151,6 +185,7 @@ impl Experiment {
                 ));
             }
         };
+        self.check_paths(&sampled, table)?;
         let names: Vec<&str> = sampled
             .iter()
             .map(|at| self.info.factors[*at].name.as_str())

@@ -37,6 +37,11 @@ pub(super) struct Edit {
 }
 
 impl Edit {
+    /// The path that it sets.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
     pub(super) fn new(path: &str, node: Arc<Node>) -> Edit {
         Edit {
             path: path.to_owned(),

@@ -129,3 +129,17 @@ fn a_design_that_cannot_be_says_what_is_wrong() {
     let error = of(design, &format!("{RATE}values = [\"1Mbps\"]\n"));
     assert!(error.contains("and not both"), "{error}");
 }
+
+#[test]
+fn two_factors_that_set_the_same_are_refused_where_one_is_a_range() {
+    let design = "design = { samples = 4 }";
+    let twice = RATE.replace("name = \"rate\"", "name = \"again\"");
+    assert_ne!(twice, RATE);
+    let error = refused(&format!("{design}\n{RATE}{twice}"));
+    let both = "\"rate\" and \"again\" both set topology.rate";
+    assert!(error.contains(both), "{error}");
+    let levels =
+        "[[experiment.factor]]\nname = \"level\"\npath = \"topology.rate\"\nvalues = [\"1Mbps\"]\n";
+    let error = refused(&format!("{design}\n{RATE}{levels}"));
+    assert!(error.contains("both set topology.rate"), "{error}");
+}
