@@ -675,11 +675,17 @@ pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
     write_whole(path, text.as_bytes())
 }
 
-/// Writes a file under a temporary name and renames it, so that under its own name it is whole.
+/// Writes a file under a temporary name and renames it, so that under its own name it is whole. A pipe or a device, such as `/dev/null`, is
+/// written to and stays.
 ///
 /// # Errors
 /// When it cannot be written; what was written of it is removed.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    if is_pipe_or_device(path) {
+        let written = fs::OpenOptions::new().write(true).open(path);
+        let written = written.and_then(|mut file| file.write_all(bytes));
+        return written.map_err(|error| LabError::io(path, "write", &error));
+    }
     let temporary = temporary(path);
     let written = fs::File::create(&temporary)
         .and_then(|mut file| file.write_all(bytes))
@@ -689,6 +695,11 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
         let _ = fs::remove_file(&temporary);
         LabError::io(path, "write the file", &error)
     })
+}
+
+/// Whether there is something at a path that is neither file nor directory.
+fn is_pipe_or_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// The error of a run that was not made.

@@ -83,14 +83,23 @@ impl Execute for MapArgs {
     }
 }
 
+/// The table next to a picture; none next to a pipe or a device.
+fn table_of(picture: &Path) -> Option<PathBuf> {
+    let is_file = picture
+        .metadata()
+        .map_or(true, |found| found.is_file() || found.is_dir());
+    is_file.then(|| picture.with_extension("csv"))
+}
+
 fn map(args: &MapArgs) -> Result<(), Failure> {
     let mut found = find(&args.study)?;
     if let Some(out) = &args.out {
         inputs::keep(Path::new(&args.study), "--out", out)?;
         let force = args.force.force;
         refuse_foreign(out, |picture| has_text(picture, PICTURE_MARK), force)?;
-        let table = out.with_extension("csv");
-        refuse_foreign(&table, |table| has_text(table, TABLE_MARK), force)?;
+        if let Some(table) = table_of(out) {
+            refuse_foreign(&table, |table| has_text(table, TABLE_MARK), force)?;
+        }
     }
     let y = args.y.as_deref().map(|text| Axis::read("--y", text));
     let depth = if y.is_some() { 2 } else { 6 };
@@ -133,7 +142,9 @@ fn map(args: &MapArgs) -> Result<(), Failure> {
     }
     if let Some(out) = &args.out {
         write_whole(out, map.svg().as_bytes())?;
-        write_whole(&out.with_extension("csv"), map.csv().as_bytes())?;
+        if let Some(table) = table_of(out) {
+            write_whole(&table, map.csv().as_bytes())?;
+        }
     }
     match args.make.format {
         Format::Csv => emit_data(&map.csv()),
@@ -141,12 +152,9 @@ fn map(args: &MapArgs) -> Result<(), Failure> {
         Format::Table => {
             let mut text = map.text();
             if let Some(out) = &args.out {
-                let csv = out.with_extension("csv");
-                text.push_str(&format!(
-                    "\nWrote {} and {}\n",
-                    out.display(),
-                    csv.display()
-                ));
+                let table = table_of(out).map(|table| format!(" and {}", table.display()));
+                let table = table.unwrap_or_default();
+                text.push_str(&format!("\nWrote {}{table}\n", out.display()));
             }
             emit(&text)
         }

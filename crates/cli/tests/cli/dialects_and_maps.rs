@@ -87,3 +87,35 @@ fn a_map_is_written_with_its_places_and_replaces_no_file_of_others() {
         "{said}"
     );
 }
+
+#[test]
+fn the_files_on_all_dialects_replace_no_file_of_others() {
+    for file in ["dialects.md", "dialects.json"] {
+        let place = Place::new();
+        std::fs::create_dir(place.path("out")).unwrap();
+        place.write(&format!("out/{file}"), "mine");
+        let said = place.refused(place.sojourn("study small.toml --dialects linux --out out"));
+        assert!(said.contains(file) && said.contains("--out"), "{said}");
+        assert_eq!(place.read(&format!("out/{file}")), "mine");
+        assert!(!place.path("out/as-written").exists());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_map_into_a_pipe_is_written_to_it_and_leaves_it_a_pipe() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let place = Place::new();
+    let pipe = place.path("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    let line = "map small.toml --x rate=1..4Mbps --cells 2 --depth 0 --out pipe";
+    assert!(place.ok(line).contains("Wrote pipe\n"));
+    assert!(reader.join().unwrap().starts_with("<svg "));
+    assert!(pipe.metadata().unwrap().file_type().is_fifo());
+    assert!(!place.path("pipe.csv").exists());
+}

@@ -9,6 +9,7 @@ use crate::terminal;
 use sojourn_report::shell_word;
 use sojourn_results::ResultSet;
 use sojourn_results::directory::write_whole;
+use sojourn_results::overwrite::{has_text, refuse_foreign};
 use sojourn_scenario::LabErrorKind;
 use sojourn_study::dialects::{
     AS_WRITTEN, Column, DIALECTS_FILE, DIALECTS_PAGE, Sensitivity, Variant, asked, variant,
@@ -31,6 +32,10 @@ pub(super) struct Request<'a> {
     pub(super) make: &'a MakeArgs,
 }
 
+/// What the files on all dialects have.
+const JSON_MARK: &str = "\"dialects\": [";
+const PAGE_MARK: &str = ": rankings in other dialects\n";
+
 /// Runs the study in each dialect and says which rankings survive.
 pub(super) fn run(request: &Request<'_>) -> Result<(), Failure> {
     if let Some(compared) = request.study.with_comparisons() {
@@ -47,6 +52,11 @@ pub(super) fn run(request: &Request<'_>) -> Result<(), Failure> {
     }
     if request.make.dry_run {
         return dry_run(request.study, &variants);
+    }
+    for (file, mark) in [(DIALECTS_FILE, JSON_MARK), (DIALECTS_PAGE, PAGE_MARK)] {
+        let is_ours = |ends: &[u8]| has_text(ends, mark);
+        refuse_foreign(&request.out.join(file), is_ours, false)
+            .map_err(|error| error.remedy("name another directory with --out"))?;
     }
     let written = one(request, request.study, AS_WRITTEN)?;
     let mut ran = Vec::new();
