@@ -52,6 +52,8 @@ pub struct Comment {
 fn comments(text: &str) -> Vec<Comment> {
     let mut found = Vec::new();
     let mut inside: Option<&str> = None;
+    // Some editors begin a file with a byte order mark.
+    let text = text.trim_start_matches('\u{feff}');
     for (line, content) in (1..).zip(text.lines()) {
         let mut rest = content.trim_start();
         if let (None, Some(text)) = (inside, rest.strip_prefix('#')) {

@@ -10,7 +10,7 @@ use sojourn_results::manifest::Allowance;
 use sojourn_scenario::document::{Comment, Document};
 use sojourn_scenario::error::{LabError, LabErrorKind, Place, Result};
 
-/// How the comment begins.
+/// How the comment begins. What differs in case or blanks alone is meant, too, and told how to be written.
 const MARK: &str = "audit:";
 /// What a remedy shows.
 const FORM: &str = "write # audit: allow RULE because REASON";
@@ -43,7 +43,7 @@ pub(super) fn allowances(document: &Document, known: &Known<'_>) -> Result<Vec<A
             continue;
         }
         last = None;
-        let Some(text) = comment.text.trim_start().strip_prefix(MARK) else {
+        let Some(text) = meant(&comment.text) else {
             continue;
         };
         let own = read(text, known)
@@ -60,13 +60,26 @@ pub(super) fn allowances(document: &Document, known: &Known<'_>) -> Result<Vec<A
     Ok(found)
 }
 
+/// What follows the mark in a comment that has it, in any case and with more `#`.
+fn meant(comment: &str) -> Option<&str> {
+    let (before, after) = comment
+        .trim_start_matches(['#', ' ', '\t'])
+        .split_once(':')?;
+    let mark = before.trim_end();
+    mark.eq_ignore_ascii_case(MARK.trim_end_matches(':'))
+        .then_some(after)
+}
+
 fn place(comment: &Comment) -> Place {
     Place::Line(comment.line)
 }
 
 fn read(text: &str, known: &Known<'_>) -> Result<Allowance> {
     let wrong = |problem: String| LabError::new(LabErrorKind::Syntax, problem).remedy(FORM);
-    let Some(rest) = text.trim().strip_prefix("allow ") else {
+    let words = text.trim();
+    let verb = words.get(.."allow ".len());
+    let is_allow = verb.is_some_and(|verb| verb.eq_ignore_ascii_case("allow "));
+    let Some(rest) = words.get("allow ".len()..).filter(|_| is_allow) else {
         return Err(wrong(format!("\"{MARK}{text}\" is no allowance")));
     };
     let (id, rest) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
@@ -118,6 +131,23 @@ mod tests {
         assert_eq!(own.len(), 1);
         assert_eq!(own[0].rule, "no-warmup");
         assert_eq!(own[0].reason, "the start is the question");
+    }
+
+    #[test]
+    fn case_blanks_and_more_marks_make_no_difference() {
+        for text in [
+            "# Audit: Allow",
+            "# AUDIT : allow",
+            "##audit: allow",
+            "#\taudit:allow",
+        ] {
+            let own = of(&format!("{text} no-warmup because a\n")).expect("read");
+            assert_eq!(own.len(), 1, "{text}");
+        }
+        assert_eq!(
+            of("# auditor: a person\n# see audit: below\n").expect("read"),
+            []
+        );
     }
 
     #[test]
