@@ -140,6 +140,7 @@ mod tests {
             "# AUDIT : allow",
             "##audit: allow",
             "#\taudit:allow",
+            "\u{feff}# audit: allow",
         ] {
             let own = of(&format!("{text} no-warmup because a\n")).expect("read");
             assert_eq!(own.len(), 1, "{text}");
