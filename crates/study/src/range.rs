@@ -226,7 +226,7 @@ mod tests {
             .map(|share| range.at(*share))
             .collect();
         assert_eq!(range.text(values[1]), "31622777bps");
-        assert_eq!(range.labels(&values, None), ["1Mbps", "31.62Mbps", "1Gbps"]);
+        assert_eq!(range.labels(&values, None), ["1Mbps", "31620kbps", "1Gbps"]);
         assert_eq!(range.labels(&values, Some("Mbps")), ["1", "31.62", "1000"]);
         let close = [31_622_777.0, 31_622_900.0];
         assert_eq!(range.labels(&close, Some("Mbps")), ["31.6228", "31.6229"]);
