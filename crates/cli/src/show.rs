@@ -132,15 +132,19 @@ pub(crate) fn notes<'a>(mut text: Text, notes: impl Iterator<Item = &'a Note>) -
     for (index, note) in shown.enumerate() {
         let gap = if index == 0 { "\n" } else { "" };
         let label = format!("{}:", severity(note));
-        text = text.plain(gap);
-        text = match note.level() {
-            Severity::Error => text.error(&label),
-            Severity::Warning => text.warning(&label),
-            Severity::Note => text.note(&label),
-        };
-        // The first line begins behind the label.
-        let said = paragraph(&format!("{label} {}", note_text(note)), "  ");
-        text = text.plain(said.strip_prefix(&label).unwrap_or(&said));
+        text = remark(text.plain(gap), &label, note, "  ");
     }
     text
+}
+
+/// Appends a remark as a paragraph behind its label; further lines are indented.
+pub(crate) fn remark(text: Text, label: &str, note: &Note, indent: &str) -> Text {
+    let text = match note.level() {
+        Severity::Error => text.error(label),
+        Severity::Warning => text.warning(label),
+        Severity::Note => text.note(label),
+    };
+    // The first line begins behind the label.
+    let said = paragraph(&format!("{label} {}", note_text(note)), indent);
+    text.plain(said.strip_prefix(label).unwrap_or(&said))
 }

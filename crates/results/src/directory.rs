@@ -698,7 +698,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Whether there is something at a path that is neither file nor directory.
-fn is_pipe_or_device(path: &Path) -> bool {
+pub fn is_pipe_or_device(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 

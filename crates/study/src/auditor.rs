@@ -135,10 +135,14 @@ pub fn audit(results: &ResultSet, fallbacks: &[String]) -> Vec<Note> {
 
 /// The same of results that were audited before, whose manifest keeps what the reader of the study said.
 pub fn audit_again(results: &ResultSet) -> Vec<Note> {
-    let before = results.manifest.notes.iter();
-    let fallbacks = before.filter(|note| note.rule == DIALECT_FALLBACK);
-    let fallbacks: Vec<String> = fallbacks.map(|note| note.text.clone()).collect();
-    audit(results, &fallbacks)
+    audit(results, &fallbacks(&results.manifest))
+}
+
+/// What the reader of a study said on dialects, as its manifest keeps it.
+pub(crate) fn fallbacks(manifest: &Manifest) -> Vec<String> {
+    let notes = manifest.notes.iter();
+    let notes = notes.filter(|note| note.rule == DIALECT_FALLBACK);
+    notes.map(|note| note.text.clone()).collect()
 }
 
 /// What the rules on scenarios notice in a study that did not run.

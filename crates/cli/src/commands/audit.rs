@@ -9,8 +9,9 @@ use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::make::make;
-use crate::output::{Text, emit_data, paragraph};
+use crate::output::{Text, emit_data};
 use crate::progress::watched;
+use crate::show;
 use crate::source::keep;
 use crate::terminal;
 use audited::Audited;
@@ -21,7 +22,7 @@ use sojourn_results::directory::{MANIFEST_FILE, SOURCE_FILE};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::auditor::{self, audit_scenarios};
 use sojourn_study::named::{Found, find};
-use sojourn_study::summary::{note_text, severity, write_summary};
+use sojourn_study::summary::{severity, write_summary};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -289,7 +290,8 @@ fn text(all: &[Audited]) -> Text {
         let shown = notes.iter();
         let shown = shown.filter(|note| !terminal::is_quiet() || note.level() > Severity::Note);
         for note in shown {
-            text = remark(text, note);
+            let label = format!("{}[{}]:", severity(note), note.rule);
+            text = show::remark(text.plain("  "), &label, note, "    ");
         }
         text = text.plain(&format!("  {}\n", counted(std::slice::from_ref(own))));
     }
@@ -298,18 +300,6 @@ fn text(all: &[Audited]) -> Text {
         text = text.plain(&sum);
     }
     text
-}
-
-fn remark(text: Text, note: &Note) -> Text {
-    let label = format!("{}[{}]:", severity(note), note.rule);
-    let text = text.plain("  ");
-    let text = match note.level() {
-        Severity::Error => text.error(&label),
-        Severity::Warning => text.warning(&label),
-        Severity::Note => text.note(&label),
-    };
-    let said = paragraph(&format!("{label} {}", note_text(note)), "    ");
-    text.plain(said.strip_prefix(&label).unwrap_or(&said))
 }
 
 /// `1 error, 2 warnings, 3 notes, 1 allowed`; `no remarks` where there are none.

@@ -9,7 +9,7 @@ use crate::make::make;
 use crate::output::{emit, emit_data};
 use crate::progress::watched;
 use clap::{Args, ValueEnum};
-use sojourn_results::directory::write_whole;
+use sojourn_results::directory::{is_pipe_or_device, write_whole};
 use sojourn_results::overwrite::{has_text, refuse_foreign};
 use sojourn_study::map::{Axis, Map, Request};
 use sojourn_study::named::find;
@@ -85,10 +85,7 @@ impl Execute for MapArgs {
 
 /// The table next to a picture; none next to a pipe or a device.
 fn table_of(picture: &Path) -> Option<PathBuf> {
-    let is_file = picture
-        .metadata()
-        .map_or(true, |found| found.is_file() || found.is_dir());
-    is_file.then(|| picture.with_extension("csv"))
+    (!is_pipe_or_device(picture)).then(|| picture.with_extension("csv"))
 }
 
 fn map(args: &MapArgs) -> Result<(), Failure> {

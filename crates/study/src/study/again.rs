@@ -2,7 +2,7 @@
 
 use super::points::{Gathering, Placed};
 use super::{Point, Study};
-use crate::auditor::DIALECT_FALLBACK;
+use crate::auditor::fallbacks;
 use sojourn_results::manifest::Manifest;
 use sojourn_results::specs::AnswerSpec;
 use sojourn_scenario::error::Result;
@@ -120,8 +120,6 @@ impl Study {
                 Ok(made.with_limits(point.limits.clone()))
             })
             .collect();
-        let notes = manifest.notes.iter();
-        let notes = notes.filter(|note| note.rule == DIALECT_FALLBACK);
         let mut study = Study {
             name: manifest.name.clone(),
             title: manifest.title.clone(),
@@ -135,7 +133,7 @@ impl Study {
             figures: manifest.figures.clone(),
             published: manifest.published.clone(),
             equivalent_within: manifest.equivalent_within,
-            notes: notes.map(|note| note.text.clone()).collect(),
+            notes: fallbacks(manifest),
             allowances: manifest.allowances.clone(),
             idle: Vec::new(),
             facts: BTreeMap::new(),
