@@ -9,99 +9,119 @@ use sojourn_results::stats::compare::{LEVEL, holm};
 use sojourn_results::stats::steady::{Halves, Reason, cycles, halves};
 use sojourn_scenario::error::Result;
 use sojourn_scenario::model::Scenario;
-use sojourn_units::Time;
+use sojourn_units::{Span, Time};
 
 /// The change from half to half, over the first, that is reported.
 const LEAST: f64 = 0.01;
 /// Drops come in bursts, such as that at the end of a slow start: of them, a change is reported that is as large as this.
 const LEAST_OF_DROPS: f64 = 0.2;
-/// Reductions in a run from which on they repeat, if rarely.
-const SOME_CYCLES: f64 = 2.0;
 /// Drops in a run from which on their halves mean something.
 const SOME_DROPS: f64 = 10.0;
-const DROPS: &str = "drops_pps";
+pub(crate) const DROPS: &str = "drops_pps";
 
 /// The halves of a metric at a point.
-struct Test {
-    point: u64,
-    /// The metric, and of what.
-    text: String,
-    halves: Halves,
-    /// The change that matters.
-    least: f64,
+pub(crate) struct Halved {
+    pub(crate) point: u64,
+    /// The metric, such as `sojourn_s`.
+    pub(crate) metric: &'static str,
+    /// What it is of: a link direction, or a direction of flows.
+    pub(crate) of: String,
+    pub(crate) halves: Halves,
+    /// They differ by more than chance and by more than is negligible, with all halves of a study tested together.
+    pub(crate) differ: bool,
 }
 
-/// Why a point is not steady.
+impl Halved {
+    /// What was seen, in words.
+    pub(crate) fn text(&self) -> String {
+        format!(
+            "{} of {}: {}",
+            title(self.metric),
+            self.of,
+            Reason::Halves(self.halves)
+        )
+    }
+
+    /// The change that matters, over the first half.
+    fn least(&self) -> f64 {
+        match self.metric == DROPS {
+            true => LEAST_OF_DROPS,
+            false => LEAST,
+        }
+    }
+}
+
+/// Why a point is not steady: at least one of these.
 pub(crate) struct Unsteady<'a> {
     pub(crate) point: &'a PointInfo,
-    /// In words, without capital and period.
-    pub(crate) text: String,
-    /// No more was seen than that flows reduced their windows fewer times than is advised, but twice or more: halves differ by less than one
-    /// sawtooth would explain.
-    pub(crate) mild: bool,
+    /// The search for the warm-up found no end of the transient.
+    pub(crate) unsettled: Option<String>,
+    /// A group of flows reduced its windows this often, which is too seldom.
+    pub(crate) few: Option<(String, f64)>,
+    /// The numbers of the halves that differ.
+    pub(crate) differing: Vec<usize>,
 }
 
-/// The points that are not steady, in order, each with the strongest reason. Points whose scenario changes by itself, with flows that
-/// end or links that change, have no steady state to be in and are left out.
-pub(crate) fn unsteady(results: &ResultSet) -> Vec<Unsteady<'_>> {
-    unsteady_among(results, &|_| true)
+/// What is known of how steady the points of a study are.
+pub(crate) struct Steadiness<'a> {
+    /// The halves of all metrics at all points.
+    pub(crate) halved: Vec<Halved>,
+    /// The points that are not steady, in order.
+    pub(crate) unsteady: Vec<Unsteady<'a>>,
 }
 
-/// As [`unsteady`], of the points that `holds` is true of.
-pub(crate) fn unsteady_among<'a>(
+impl Steadiness<'_> {
+    /// The strongest reason of a point, in words, without capital and period.
+    pub(crate) fn text(&self, own: &Unsteady<'_>) -> String {
+        let change = |at: &&usize| self.halved[**at].halves.change().abs();
+        let differing = own.differing.iter();
+        let most = differing.max_by(|a, b| change(a).total_cmp(&change(b)));
+        let few = own.few.as_ref().map(|(text, _)| text.clone());
+        let halves = most.map(|at| self.halved[*at].text());
+        own.unsettled.clone().or(halves).or(few).unwrap_or_default()
+    }
+}
+
+/// How steady the points are that `holds` is true of. Of links, those count that `shows` is true of. Points whose scenario changes by
+/// itself, with flows that end or links that change, have no steady state to be in and are left out.
+pub(crate) fn steadiness<'a>(
     results: &'a ResultSet,
     holds: &dyn Fn(u64) -> bool,
-) -> Vec<Unsteady<'a>> {
-    let mut found: BTreeMap<u64, String> = BTreeMap::new();
-    // How often windows fell, where that is too seldom and not once.
-    let mut mild: BTreeMap<u64, f64> = BTreeMap::new();
+    shows: &dyn Fn(&PointInfo, &str) -> bool,
+) -> Steadiness<'a> {
     let manifest = &results.manifest;
-    let mut tests: Vec<Test> = Vec::new();
+    let mut halved: Vec<Halved> = Vec::new();
+    let mut unsteady = Vec::new();
     for point in manifest.points.iter().filter(|own| holds(own.point)) {
-        if let Some(text) = unsettled(manifest, point) {
-            found.insert(point.point, text);
-            continue;
+        let unsettled = unsettled(manifest, point);
+        let few = match unsettled.is_some() {
+            true => None,
+            false => cycles_of(results, point),
+        };
+        if unsettled.is_none() {
+            // What cannot be read is reported by what needs it.
+            let own = halves_of(results, point, &|of| shows(point, of));
+            halved.extend(own.unwrap_or_default());
         }
-        if let Some((text, fewest)) = cycles_of(results, point) {
-            found.insert(point.point, text);
-            if fewest >= SOME_CYCLES {
-                mild.insert(point.point, fewest);
-            }
-        }
-        // What cannot be read is reported by what needs it.
-        let of_point = halves_of(results, point).unwrap_or_default();
-        tests.extend(of_point);
+        unsteady.push(Unsteady {
+            point,
+            unsettled,
+            few,
+            differing: Vec::new(),
+        });
     }
-    let ps: Vec<f64> = tests.iter().map(|test| test.halves.p).collect();
-    let mut strongest: BTreeMap<u64, (f64, String)> = BTreeMap::new();
-    for (test, adjusted) in tests.into_iter().zip(holm(&ps)) {
-        let change = test.halves.change().abs();
-        if adjusted >= LEVEL || change < test.least {
-            continue;
-        }
-        let said = format!("{}: {}", test.text, Reason::Halves(test.halves));
-        let known = strongest.entry(test.point).or_insert((0.0, String::new()));
-        if change > known.0 {
-            *known = (change, said);
-        }
+    let ps: Vec<f64> = halved.iter().map(|own| own.halves.p).collect();
+    for (own, adjusted) in halved.iter_mut().zip(holm(&ps)) {
+        own.differ = adjusted < LEVEL && own.halves.change().abs() >= own.least();
     }
-    // Of n sawteeth, the halves of a window may hold one more or less: that is where it cuts them.
-    mild.retain(|point, count| {
-        let change = strongest.get(point).map_or(0.0, |(change, _)| *change);
-        change < 1.0 / *count
-    });
-    found.extend(
-        strongest
-            .into_iter()
-            .map(|(point, (_, text))| (point, text)),
-    );
-    let points = manifest.points.iter();
-    let each = points.filter_map(|point| {
-        let text = found.remove(&point.point)?;
-        let mild = mild.contains_key(&point.point);
-        Some(Unsteady { point, text, mild })
-    });
-    each.collect()
+    for own in &mut unsteady {
+        let differ = |(_, other): &(usize, &Halved)| other.differ && other.point == own.point.point;
+        let differing = halved.iter().enumerate().filter(differ);
+        own.differing = differing.map(|(at, _)| at).collect();
+    }
+    unsteady
+        .retain(|own| own.unsettled.is_some() || own.few.is_some() || !own.differing.is_empty());
+    Steadiness { halved, unsteady }
 }
 
 /// What the search for the warm-up says of a point whose series it found too short.
@@ -121,9 +141,8 @@ pub(crate) fn changes_by_itself(scenario: &Scenario) -> bool {
     let flows = scenario.flows.iter().any(|flow| {
         let place = &flow.place;
         let last = place.stagger.saturating_mul(place.count.saturating_sub(1));
-        let late = place
-            .start
-            .is_some_and(|start| start.saturating_add(last) > warmup);
+        let starts = place.start.map(|start| start.saturating_add(last));
+        let late = starts.is_some_and(|start| start >= warmup && start > Span::ZERO);
         let stops = place.stop.is_some_and(|stop| stop < scenario.run.duration);
         late || stops || flow.args.iter().any(ends)
     });
@@ -160,16 +179,21 @@ fn cycles_of(results: &ResultSet, point: &PointInfo) -> Option<(String, f64)> {
 }
 
 /// The halves of the measured window of a point, by metric.
-fn halves_of(results: &ResultSet, point: &PointInfo) -> Result<Vec<Test>> {
+fn halves_of(
+    results: &ResultSet,
+    point: &PointInfo,
+    shows: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Halved>> {
     let scenario = point.scenario()?;
     if results.is_exact(point) || changes_by_itself(&scenario) {
         return Ok(Vec::new());
     }
-    let mut all: BTreeMap<(&str, String), Vec<Vec<f64>>> = BTreeMap::new();
+    let mut all: BTreeMap<(&'static str, String), Vec<Vec<f64>>> = BTreeMap::new();
     let (mut dropped, mut runs) = (0.0, 0.0);
     for run in results.of_point(point.point) {
         runs += 1.0;
-        for own in means(&results.batches(point.point, run.replication)?) {
+        let batches = means(&results.batches(point.point, run.replication)?);
+        for own in batches.into_iter().filter(|own| shows(&own.of)) {
             let skipped = scenario
                 .run
                 .warmup()
@@ -190,15 +214,12 @@ fn halves_of(results: &ResultSet, point: &PointInfo) -> Result<Vec<Test>> {
         all.retain(|(metric, _), _| *metric != DROPS);
     }
     let each = all.into_iter().filter_map(|((metric, of), series)| {
-        Some(Test {
+        Some(Halved {
             point: point.point,
-            text: format!("{} of {of}", title(metric)),
+            metric,
+            of,
             halves: halves(&series)?,
-            least: if metric == DROPS {
-                LEAST_OF_DROPS
-            } else {
-                LEAST
-            },
+            differ: false,
         })
     });
     Ok(each.collect())
@@ -229,6 +250,7 @@ mod tests {
             "flows = [\"reno bytes=1MB\"]",
             "flows = [\"cbr 1Mbps packets=10p\"]",
             "flows = [\"reno\", \"cubic start=20s\"]",
+            "flows = [\"reno\", \"cubic start=20s\"]\n[run]\nwarmup = \"20s\"\n",
             "flows = [\"reno stop=30s\"]",
             "flows = [\"reno\"]\n[[changes]]\nat = \"9s\"\nlink = \"left-right\"\nrate = \"1Mbps\"\n",
         ] {
@@ -237,6 +259,7 @@ mod tests {
         for text in [
             "flows = [\"4*reno\", \"cbr 1Mbps\", \"web\"]",
             "flows = [\"reno start=1s\"]",
+            "flows = [\"reno start=0s\"]\n[run]\nwarmup = \"0s\"\n",
         ] {
             assert!(!changes_by_itself(&scenario(text)), "{text}");
         }

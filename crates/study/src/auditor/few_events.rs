@@ -15,7 +15,7 @@ pub(super) const ABOUT: About = About {
         values",
     reason: "A queue that never acts is a buffer, so the comparison is of a buffer with itself. This happens \
         where the flows never fill it in the time that was run. A percentile needs values beyond it: the \
-        rule asks for ten, and for 100 in all. It looks at percentiles in the tables of a study, and at \
+        rule asks for ten over all replications, and for 100 in all. It looks at percentiles in the tables of a study, and at \
         completion times and sojourn times alone. It is silent on schedulers, which act through the order \
         of packets, and where a load that was asked for made no queue (`never-congested`).",
     source: "Hyndman and Fan, \"Sample quantiles in statistical packages\", 1996; RFC 7928, section 4.",
@@ -150,16 +150,14 @@ fn few_values(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Vec<Finding> {
         };
         let remark = evidence.at_points(Finding::warning, |point| {
             let is_own = point.info.experiment == experiment;
-            let fewest = point
-                .runs
-                .iter()
-                .filter_map(|run| values(evidence, point, run, asked));
-            let fewest = fewest
-                .min()
-                .filter(|fewest| sojourn_results::stats::to_f64(*fewest) < enough)?;
-            is_own.then(|| {
+            let runs = point.runs.iter();
+            // Percentiles are of the values of all replications together.
+            let all: Vec<u64> = runs.filter_map(|run| values(evidence, point, run, asked)).collect();
+            let count: u64 = all.iter().sum();
+            let few = !all.is_empty() && sojourn_results::stats::to_f64(count) < enough;
+            (is_own && few).then(|| {
                 Remark::new(format!(
-                    "{} is of {fewest} values in a run, and needs {enough:.0} to mean something.",
+                    "{} is of {count} values in all replications, and needs {enough:.0} to mean something.",
                     asked.text()
                 ))
             })

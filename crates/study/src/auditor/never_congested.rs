@@ -3,14 +3,17 @@
 use sojourn_results::outcome::QueueOutcome;
 
 use super::about::{About, Stage};
-use super::evidence::{Evidence, Remark, Seen};
+use super::evidence::{Compared, Evidence, Remark, Seen};
 use super::finding::Finding;
 use super::traffic::is_long;
 use crate::measured::Load;
 
 pub(super) const ABOUT: About = About {
     title: "The bottleneck never dropped or marked a packet, and fewer than one packet waited on average",
-    reason: "No queue had anything to manage, so all queues look alike.",
+    reason: "No queue had anything to manage, so all queues look alike. It is a note where only some points of an \
+        experiment are like this, since they may show where congestion begins, and where a load was asked for that \
+        uses half of the link or more. Flows whose control fills the link and leaves the queue empty are left out, \
+        unless queues are compared.",
     source: "RFC 7928, section 5 (queues are characterized under congestion).",
     remedy: "```toml\nflows = [\"4*cubic\"]\n```",
     stage: Stage::Outcome,
@@ -54,24 +57,54 @@ compare = true
 };
 
 /// Utilization from which on a load that was asked for is one that queues form at.
-const SOME_LOAD: f64 = 0.3;
+const SOME_LOAD: f64 = 0.5;
+/// Utilization from which on flows fill the link, and only the queue stays empty.
+const FILLED: f64 = 0.9;
 /// Mean backlog below which a bottleneck is none, packets.
 const SOME_BACKLOG: f64 = 1.0;
 const TEXT: &str = "The bottleneck never dropped or marked a packet, and fewer than one waited on average: every queue would \
     do the same here.";
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    evidence.at_points(Finding::warning, |point| never_congested(evidence, point))
+    // Some points of an experiment may be there to show where congestion begins.
+    let experiments = evidence.shown.iter().map(|shown| {
+        let mut points = evidence.points_of(shown);
+        let all = points.all(|point| remark_of(evidence, point).is_some_and(|(_, asked)| !asked));
+        (&shown.wanted.experiment.name, all)
+    });
+    let whole: Vec<&String> = experiments
+        .filter(|(_, all)| *all)
+        .map(|(name, _)| name)
+        .collect();
+    let of = |is_whole: bool, level: fn(String) -> Finding| {
+        evidence.at_points(level, |point| {
+            let own = whole.contains(&&point.info.experiment) == is_whole;
+            own.then(|| remark_of(evidence, point))
+                .flatten()
+                .map(|(remark, _)| remark)
+        })
+    };
+    let mut found = of(true, Finding::warning);
+    found.extend(of(false, Finding::note));
+    found
 }
 
-fn never_congested(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
+/// What is to be said of a point, and whether its load is one that was asked for.
+fn remark_of(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<(Remark, bool)> {
     let measured = evidence.measured(point);
     let all = || point.runs.iter().flat_map(|run| &run.queues);
     let mut queues = all().filter(|queue| measured.is(queue)).peekable();
     let name = queues.peek()?.link.clone();
     // Where another link is the bottleneck, the rule on that says so.
     let moved = evidence.other_bottleneck(point).is_some();
-    if !queues.all(is_idle) || moved || is_asked_load(point, &name) {
+    if !queues.all(is_idle) || moved {
+        return None;
+    }
+    let load = Load::of(&point.runs, &name).map_or(0.0, |load| load.utilization);
+    let compared = compares_queues(evidence, point);
+    let asked = is_asked_load(point, load);
+    // Controls that fill a link and leave its queue empty are at their best.
+    if !compared && (asked || load >= FILLED) {
         return None;
     }
     let other = all().find(|queue| !is_idle(queue));
@@ -84,7 +117,32 @@ fn never_congested(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> 
         (None, Some(found)) => TEXT.replace("The bottleneck", found),
         (None, None) => TEXT.to_owned(),
     };
-    Some(Remark::new(text).on(name))
+    Some((Remark::new(text).on(name), asked))
+}
+
+/// Whether a point is compared with others that have another queue.
+fn compares_queues(evidence: &Evidence<'_>, point: &Seen<'_>) -> bool {
+    let queue = |point: &Seen<'_>| {
+        let link = evidence.bottleneck(point)?;
+        Some(format!(
+            "{} {:?}",
+            link.discipline.name, link.resolved.pairs
+        ))
+    };
+    let is_here = |points: &&Compared<'_>| {
+        let mut own = points.points.iter();
+        own.any(|(_, other)| other.info.point == point.info.point)
+    };
+    let mut compared = evidence
+        .comparisons
+        .iter()
+        .chain(&evidence.beside)
+        .filter(is_here);
+    compared.any(|own| {
+        own.points
+            .iter()
+            .any(|(_, other)| queue(other) != queue(point))
+    })
 }
 
 pub(super) fn is_idle(queue: &QueueOutcome) -> bool {
@@ -92,8 +150,7 @@ pub(super) fn is_idle(queue: &QueueOutcome) -> bool {
 }
 
 /// Whether the load of a link is what the scenario asks for, not what flows take: no long flow passes, and some load does.
-fn is_asked_load(point: &Seen<'_>, link: &str) -> bool {
+fn is_asked_load(point: &Seen<'_>, utilization: f64) -> bool {
     let mut flows = point.compiled.flows.iter();
-    let load = Load::of(&point.runs, link).map_or(0.0, |load| load.utilization);
-    !flows.any(|flow| is_long(point, flow)) && load >= SOME_LOAD
+    !flows.any(|flow| is_long(point, flow)) && utilization >= SOME_LOAD
 }

@@ -1,9 +1,13 @@
 //! Rule `not-steady`.
 
+use sojourn_results::manifest::PointInfo;
+use sojourn_results::stats::steady::Halves;
+use sojourn_units::Span;
+
 use super::about::{About, Stage};
-use super::evidence::{Evidence, places};
+use super::evidence::{Evidence, Shown, places};
 use super::finding::Finding;
-use crate::steady::unsteady;
+use crate::steady::{DROPS, Halved, Steadiness, Unsteady, steadiness};
 
 pub(super) const ABOUT: About = About {
     title: "The runs are not steady: the halves of the measured time differ, long flows reduced their windows \
@@ -12,7 +16,9 @@ pub(super) const ABOUT: About = About {
         slow congestion control on a long path is the usual cause, since the sawtooth of Reno lasts (BDP + \
         buffer) / 2 round trips. The halves of all points and metrics are tested together (paired t over \
         replications, Holm's procedure at 5 %); a change below 1 % is not reported, and neither are \
-        scenarios that change by themselves. Where windows were reduced twice or more and the halves differ by less than a sawtooth, it is a note.",
+        scenarios that change by themselves, or queues that no table shows. It is a note where \
+        the halves differ by less than 10 % (drop rates: 50 %, delays: a twentieth of the base round trip), where all points under \
+        comparison differ by more than that, and where windows were reduced seldom and the halves do not differ.",
     source: "Law and Kelton, *Simulation Modeling and Analysis*, section 9.5; White, \"An effective truncation \
         heuristic\", 1997 (MSER).",
     remedy: "Measure for longer, or let the precision decide.\n\n```toml\n[run]\nwarmup = \"auto\"\nprecision = \
@@ -51,23 +57,105 @@ compare = true
 "#,
 };
 
+/// The change from half to half, over the first, from which on it is much. Drops come in bursts, so that theirs has to be larger.
+const MUCH: f64 = 0.1;
+const MUCH_OF_DROPS: f64 = 0.5;
+/// The change of a delay from which on it is much, in base round trips.
+const MUCH_OF_DELAY: f64 = 0.05;
+const SOJOURN: &str = "sojourn_s";
+
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let mut all = unsteady(evidence.results);
-    let mild = all.iter().all(|own| own.mild);
-    // What was seen to change comes first.
-    all.sort_by_key(|own| own.mild);
-    let Some(first) = all.first() else {
-        return Vec::new();
+    let shows = |point: &PointInfo, of: &str| {
+        let own = |shown: &&Shown<'_>| shown.wanted.experiment.name == point.experiment;
+        let Some(shown) = evidence.shown.iter().find(own) else {
+            return true;
+        };
+        let is_link = shown.wanted.names.links.iter().any(|link| link == of);
+        !is_link || shown.links(evidence).iter().any(|link| link == of)
     };
-    let places = places(&first.point.name(), all.len(), evidence.points.len());
-    let level = if mild {
-        Finding::note
-    } else {
-        Finding::warning
+    let known = steadiness(evidence.results, &|_| true, &shows);
+    let of = |serious: bool, level: fn(String) -> Finding| {
+        let all = known.unsteady.iter();
+        let own = all.filter(|own| is_serious(evidence, &known, own) == serious);
+        let own: Vec<&Unsteady<'_>> = own.collect();
+        let first = own.first()?;
+        let place = places(&first.point.name(), own.len(), evidence.points.len());
+        let text = reason(evidence, &known, first);
+        let finding = level(format!(
+            "Not steady: {text}{place}. Make run.duration (--duration) longer."
+        ));
+        Some(finding.at(own.iter().map(|own| own.point.name())))
     };
-    let finding = level(format!(
-        "Not steady: {}{places}. Make run.duration (--duration) longer.",
-        first.text
-    ));
-    vec![finding.at(all.iter().map(|own| own.point.name()))]
+    let found = [of(true, Finding::warning), of(false, Finding::note)];
+    found.into_iter().flatten().collect()
+}
+
+/// Whether what tables say of a point is in doubt.
+fn is_serious(evidence: &Evidence<'_>, known: &Steadiness<'_>, own: &Unsteady<'_>) -> bool {
+    own.unsettled.is_some() || serious(evidence, known, own).next().is_some()
+}
+
+/// The halves that put in doubt what tables say of a point.
+fn serious<'a>(
+    evidence: &'a Evidence<'_>,
+    known: &'a Steadiness<'_>,
+    own: &'a Unsteady<'_>,
+) -> impl Iterator<Item = &'a Halved> {
+    let differing = own.differing.iter().map(|at| &known.halved[*at]);
+    differing.filter(|halved| is_much(evidence, halved) && !is_clear(evidence, known, halved))
+}
+
+/// Why a point is not steady, in words: what puts it in doubt comes first.
+fn reason(evidence: &Evidence<'_>, known: &Steadiness<'_>, own: &Unsteady<'_>) -> String {
+    let change = |own: &&Halved| own.halves.change().abs();
+    let most = serious(evidence, known, own).max_by(|a, b| change(a).total_cmp(&change(b)));
+    match most {
+        Some(most) if own.unsettled.is_none() => most.text(),
+        _ => known.text(own),
+    }
+}
+
+/// Whether halves differ by much.
+fn is_much(evidence: &Evidence<'_>, own: &Halved) -> bool {
+    let change = own.halves.change().abs();
+    match own.metric {
+        DROPS => change >= MUCH_OF_DROPS,
+        SOJOURN => {
+            let point = evidence
+                .points
+                .iter()
+                .find(|seen| seen.info.point == own.point);
+            let trips = point.map(|seen| seen.compiled.flows.iter().map(|flow| flow.base_rtt));
+            let trip = trips.and_then(Iterator::min).map_or(0.0, Span::as_secs_f64);
+            let delay = (own.halves.second - own.halves.first).abs();
+            change >= MUCH && delay >= MUCH_OF_DELAY * trip
+        }
+        _ => change >= MUCH,
+    }
+}
+
+/// Whether a point is compared with others, and all differ from it by more than its halves from one another: then its rank is clear.
+fn is_clear(evidence: &Evidence<'_>, known: &Steadiness<'_>, own: &Halved) -> bool {
+    let value = |halves: &Halves| f64::midpoint(halves.first, halves.second);
+    let drift = (own.halves.second - own.halves.first).abs();
+    let mut compared = false;
+    for compare in &evidence.comparisons {
+        let points = || compare.points.iter().map(|(_, point)| point.info.point);
+        if !points().any(|point| point == own.point) {
+            continue;
+        }
+        for other in points().filter(|point| *point != own.point) {
+            let same = |halved: &&Halved| {
+                halved.point == other && halved.metric == own.metric && halved.of == own.of
+            };
+            let Some(other) = known.halved.iter().find(same) else {
+                return false;
+            };
+            compared = true;
+            if (value(&other.halves) - value(&own.halves)).abs() <= drift {
+                return false;
+            }
+        }
+    }
+    compared
 }

@@ -122,6 +122,11 @@ fn moved(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Option<Finding> {
 /// What is to be said of access links that together carry less than the bottleneck.
 fn access(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
     let link = evidence.bottleneck(point).filter(|_| !point.is_graph())?;
+    // Of a link that changes, no one rate is the one to compare with.
+    let mut changes = point.scenario.changes.iter();
+    if changes.any(|change| change.link == link.name) {
+        return None;
+    }
     let mut hosts: BTreeMap<u32, Rate> = BTreeMap::new();
     for flow in point.compiled.flows.iter().filter(|flow| flow.forward) {
         let host = hosts.entry(flow.source).or_insert(flow.slowest);

@@ -16,10 +16,10 @@ pub(super) const ABOUT: About = About {
     reason: "Where packets arrive as regularly as a queue serves them, they find it in the same state every \
         time: one flow may lose every packet and another none. The rule speaks where a measured queue \
         dropped packets, no source on it is random, and one of these holds. Two or more sources at constant \
-        rate have fixed starts; a Pareto or periodic source without pauses is one of them. Flows that \
+        rate have fixed starts and send half of the packets or more; a Pareto or periodic source without pauses is one of them. Flows that \
         always have something to send have fixed starts, equal round trips and equal packets, and one has \
         twice its share of the drops, or less than half of it, in every replication; or nine of ten lose packets in each loss event, or all replications are the same. Paced flows share a \
-        DropTail queue with flows that are not: with 20 Mbps, 40 ms and a buffer of one bandwidth-delay \
+        DropTail queue with flows that are not, and have less than half of their share of the drops in every replication: with 20 Mbps, 40 ms and a buffer of one bandwidth-delay \
         product, a paced Reno flow gets 14.1 Mbps and an unpaced one 5.3.",
     source: "Floyd and Jacobson, \"On traffic phase effects in packet-switched gateways\", 1992.",
     remedy: "Leave out `start`, set `random_phase` or `noise` of the flows, or add a little random \
@@ -71,6 +71,8 @@ const NOT_RANDOM: [&str; 4] = ["bulk", "cbr", "periodic", UDP_RR];
 const SOME_DROPS: u64 = 20;
 /// A share of the drops that is this many times the share of the packets, or its inverse.
 const UNEVEN: f64 = 2.0;
+/// The share of all packets from which on constant rates decide.
+const MOST: f64 = 0.5;
 /// The share of flows that lose packets in each loss event from which on they are in step, and flows and events from which on that means something.
 const IN_STEP: f64 = 0.9;
 const SOME_FLOWS: usize = 3;
@@ -88,31 +90,29 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         if dropped == 0 {
             return None;
         }
-        let remark = constant(point)
+        let remark = constant(point, &link.name)
             .or_else(|| uneven(point, &link.name))
             .or_else(|| in_step(point, &link.name))
             .or_else(|| one_course(evidence, point, dropped))
-            .or_else(|| paced(evidence, point))?;
+            .or_else(|| paced(evidence, point, &link.name))?;
         Some(remark.on(&link.name))
     })
 }
 
-/// Flows at a constant rate that keep their order.
-fn constant(point: &Seen<'_>) -> Option<Remark> {
-    let flows = |forward: bool| -> Vec<String> {
-        let own =
-            point.compiled.flows.iter().filter(|flow| {
-                flow.forward == forward && is_constant(flow) && is_placed(point, flow)
-            });
-        own.map(|flow| flow.name.clone()).collect()
-    };
-    let (there, back) = (flows(true), flows(false));
-    let flows = if there.len() >= back.len() {
-        there
-    } else {
-        back
-    };
-    (flows.len() > 1).then(|| {
+/// Flows at a constant rate that keep their order, where most packets at a link are theirs.
+fn constant(point: &Seen<'_>, link: &str) -> Option<Remark> {
+    let own: Vec<(usize, &FlowInfo)> = numbered(point)
+        .filter(|(_, flow)| is_constant(flow) && is_placed(point, flow))
+        .filter(|(at, _)| received(point, link, *at) > 0)
+        .collect();
+    let theirs: u64 = own.iter().map(|(at, _)| received(point, link, *at)).sum();
+    let all: u64 = point
+        .queues_of(link)
+        .map(|queue| queue.totals.received)
+        .sum();
+    let flows: Vec<String> = own.iter().map(|(_, flow)| flow.name.clone()).collect();
+    let most = to_f64(theirs) >= MOST * to_f64(all);
+    (flows.len() > 1 && most).then(|| {
         let text = format!(
             "{} send at constant rates from fixed times on, so that their packets keep their order for the whole run: phases decide who loses \
              packets.",
@@ -120,6 +120,14 @@ fn constant(point: &Seen<'_>) -> Option<Remark> {
         );
         Remark::new(text).of(flows)
     })
+}
+
+/// Packets of a flow that a link got in all runs.
+fn received(point: &Seen<'_>, link: &str, flow: usize) -> u64 {
+    let own = point
+        .queues_of(link)
+        .filter_map(|queue| queue.per_flow.get(flow));
+    own.map(|flow| flow.received).sum()
 }
 
 /// Whether a source sends at a constant rate without anything random.
@@ -237,25 +245,46 @@ fn uneven(point: &Seen<'_>, link: &str) -> Option<Remark> {
     Some(Remark::new(text).of(names))
 }
 
-/// Paced flows beside others at a DropTail queue.
-fn paced(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
+/// Paced flows beside others at a DropTail queue, where they lose less than half of their share of the drops in every replication.
+fn paced(evidence: &Evidence<'_>, point: &Seen<'_>, link: &str) -> Option<Remark> {
     let paces = |flow: &&FlowInfo| {
         let own = control(point, flow).is_some_and(|control| control.traits().paces);
         own || parameter(flow, "pacing") == Some("true")
     };
     let fifo = evidence.bottleneck(point)?.discipline.name == "droptail";
     let flows = || point.compiled.flows.iter();
-    let long = || flows().filter(|flow| flow.forward && has(flow, "bulk"));
-    let (paced, others): (Vec<&FlowInfo>, Vec<&FlowInfo>) = long().partition(paces);
+    let long = numbered(point).filter(|(_, flow)| flow.forward && has(flow, "bulk"));
+    let (paced, others): (Vec<_>, Vec<_>) = long.partition(|(_, flow)| paces(flow));
     if !fifo || paced.is_empty() || others.is_empty() || flows().any(is_random) {
         return None;
     }
-    let names = |flows: &[&FlowInfo]| -> Vec<String> {
-        flows.iter().map(|flow| flow.name.clone()).collect()
+    let shares = runs_at(point, link).map(|(_, queue)| {
+        let sum = |flows: &[(usize, &FlowInfo)]| {
+            let own = flows.iter().filter_map(|(at, _)| queue.per_flow.get(*at));
+            own.fold((0, 0), |all, flow| {
+                (all.0 + flow.dropped, all.1 + flow.received)
+            })
+        };
+        let (own, rest) = (sum(&paced), sum(&others));
+        let fair = to_f64(own.0 + rest.0) * to_f64(own.1) / to_f64((own.1 + rest.1).max(1));
+        (own.0 + rest.0 >= SOME_DROPS).then(|| to_f64(own.0) / fair.max(1e-9))
+    });
+    // With too few drops in a run, their shares are chance.
+    let most = shares
+        .collect::<Option<Vec<f64>>>()?
+        .into_iter()
+        .fold(0.0, f64::max);
+    if most > 1.0 / UNEVEN {
+        return None;
+    }
+    let names = |flows: &[(usize, &FlowInfo)]| -> Vec<String> {
+        flows.iter().map(|(_, flow)| flow.name.clone()).collect()
     };
     let text = format!(
-        "{} pace, share a DropTail queue with {}, and nothing random passes: when the queue is full, phases decide who loses packets.",
+        "{} pace and have at most {} times their share of the drops in every replication, beside {} at a DropTail queue, and nothing random \
+         passes: when the queue is full, phases decide who loses packets.",
         listed(&names(&paced), LISTED),
+        short(most),
         listed(&names(&others), LISTED)
     );
     Some(Remark::new(text).of(names(&paced)))

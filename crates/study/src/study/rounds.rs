@@ -20,7 +20,7 @@ use sojourn_scenario::model::{RunParams, Warmup};
 use sojourn_units::Span;
 
 use super::Study;
-use crate::steady::{changes_by_itself, few_cycles, unsteady_among};
+use crate::steady::{changes_by_itself, few_cycles, steadiness};
 use crate::summary::precision::{Width, widths};
 
 /// The design of a study before its first round; `None` where it says all itself.
@@ -237,11 +237,11 @@ fn longer_where_unsteady(group: &mut Group, results: &ResultSet, points: &[u64])
     if !group.may_double() {
         return false;
     }
-    let unsteady = unsteady_among(results, &|point| points.contains(&point));
-    let Some(first) = unsteady.first() else {
+    let known = steadiness(results, &|point| points.contains(&point), &|_, _| true);
+    let Some(first) = known.unsteady.first() else {
         return false;
     };
-    let (text, place) = (&first.text, first.point.name());
+    let (text, place) = (known.text(first), first.point.name());
     let text = format!("{text}, at {place}: the runs are made twice as long.");
     make_longer(group, text);
     true
