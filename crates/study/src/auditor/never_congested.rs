@@ -10,8 +10,12 @@ use crate::measured::Load;
 
 pub(super) const ABOUT: About = About {
     title: "The bottleneck never dropped or marked a packet, and fewer than one packet waited on average",
-    reason: "No queue had anything to manage, so all queues look alike.",
-    source: "RFC 7928, section 5 (queues are characterized under congestion).",
+    reason: "No queue had anything to manage, so all queues look alike. One packet is Sojourn's choice: with \
+        fewer waiting on average, a queue usually has less than two packets to choose from. The rule is \
+        silent where no long flow passes and a load that was asked for uses 30 % of the link or more, also \
+        Sojourn's choice: that may be the load of interest.",
+    source: "RFC 7928, *Characterization guidelines for active queue management*, 2016, section 8.2.1 \
+        (levels of congestion to test at).",
     remedy: "```toml\nflows = [\"4*cubic\"]\n```",
     stage: Stage::Outcome,
     former: &[],
@@ -53,9 +57,9 @@ compare = true
 "#,
 };
 
-/// Utilization from which on a load that was asked for is one that queues form at.
+/// Utilization from which on a load that was asked for is one that queues form at; Sojourn's choice.
 const SOME_LOAD: f64 = 0.3;
-/// Mean backlog below which a bottleneck is none, packets.
+/// Mean backlog below which a bottleneck is none, packets; Sojourn's choice.
 const SOME_BACKLOG: f64 = 1.0;
 const TEXT: &str = "The bottleneck never dropped or marked a packet, and fewer than one waited on average: every queue would \
     do the same here.";
