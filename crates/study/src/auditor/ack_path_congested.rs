@@ -11,10 +11,11 @@ use super::traffic::{has_window, is_data, reverse_of, runs_at};
 
 pub(super) const ABOUT: About = About {
     title: "Acknowledgements alone fill the way back from the bottleneck, or are dropped there",
-    reason: "The way back then decides how fast flows send, and the queue that the tables show has little to do \
-        with it. The rule looks at the other direction of the measured link where no flow sends data in it. \
-        It reports a utilization above 90 %, and drops.",
-    source: "RFC 3449 (TCP performance implications of network path asymmetry), section 3.",
+    reason: "The way back then decides how fast flows send, and the queue that the tables show has little to \
+        do with it. The rule looks at the other direction of the measured link where no flow sends data in \
+        it. It reports a utilization above 90 %, and drops. No source gives a limit: 90 % is Sojourn's \
+        choice, since a link that is nearly full makes acknowledgements wait for each other.",
+    source: "RFC 3449, *TCP performance implications of network path asymmetry*, 2002, section 3.",
     remedy: "Raise the rate of the way back.\n\n```toml\n[topology]\nrate = \"20Mbps\"\nreverse_rate = \
         \"2Mbps\"\n```",
     stage: Stage::Outcome,
@@ -59,7 +60,7 @@ compare = true
 "#,
 };
 
-/// Utilization from which on a link is full.
+/// Utilization from which on a link is full; Sojourn's choice.
 const FULL_LINK: f64 = 0.9;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {

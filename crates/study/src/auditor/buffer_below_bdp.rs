@@ -10,10 +10,14 @@ use super::traffic::{is_long, numbered};
 
 pub(super) const ABOUT: About = About {
     title: "The buffer is far below the bandwidth-delay product over the root of the number of flows",
-    reason: "Flows that halve their windows at a loss then leave the link idle after each, and utilization shows \
-        the buffer, not the algorithm. The rule reports a limit below half that size, where it was reached \
-        and long flows pass. Where small buffers are the question, that is as it should be.",
-    source: "Appenzeller, Keslassy and McKeown, \"Sizing router buffers\", 2004.",
+    reason: "Flows that halve their windows at a loss then leave the link idle after each, and utilization \
+        shows the buffer, not the algorithm. The source shows that this size keeps a link busy under many \
+        long flows, whose windows do not fall together. A few flows need up to the whole bandwidth-delay \
+        product. The rule reports a limit below half that size, where it was reached and long flows pass. \
+        Half is Sojourn's choice: the rule then speaks only where the lack is large. Where small buffers are \
+        the question, that is as it should be.",
+    source: "Appenzeller, Keslassy and McKeown, \"Sizing router buffers\", SIGCOMM 2004 (RTT × C / √n for n \
+        long flows).",
     remedy: "Give the buffer in bandwidth-delay products.\n\n```toml\n[topology]\nbuffer = \"1bdp\"\n```",
     stage: Stage::Outcome,
     former: &[],
@@ -55,7 +59,7 @@ compare = true
 "#,
 };
 
-/// The share of that size below which a buffer is far below it.
+/// The share of that size below which a buffer is far below it; Sojourn's choice.
 const FAR: f64 = 0.5;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {

@@ -11,12 +11,14 @@ use super::traffic::listed;
 
 pub(super) const ABOUT: About = About {
     title: "Points under comparison differ in more than one kind of thing",
-    reason: "A difference between them may then come from any of these things, and no statistics can tell which. A \
-        level may set one kind: the queues with their limits, the flows, the network, or the rest of a scenario. \
-        It may never set the seed, since the same replication then has another traffic. The rule compares the \
-        scenarios of the points key by key, with every default filled in. It is an error where the traffic differs together with something else: flows, their number, sizes, rates or congestion controls. Otherwise it is a warning.",
-    source: "Law and Kelton, *Simulation Modeling and Analysis*, chapter 11 (common random numbers) and chapter 12 \
-        (designs).",
+    reason: "A difference between them may then come from any of these things, and no statistics can tell \
+        which. A level may set one kind: the queues with their limits, the flows, the network, or the rest \
+        of a scenario. These kinds are Sojourn's choice. A level may never set the seed, since the same \
+        replication then has another traffic. The rule compares the scenarios of the points key by key, with \
+        every default filled in. It is an error where the traffic differs together with something else: \
+        flows, their number, sizes, rates or congestion controls. Otherwise it is a warning.",
+    source: "Law and Kelton, *Simulation Modeling and Analysis*, third edition, 2000, chapter 11 (common \
+        random numbers) and chapter 12 (experimental design).",
     remedy: "Give each kind of thing a factor of its own. Every combination then runs.\n\n```toml\n\
         [[experiment.factor]]\nname = \"queue\"\npath = \"topology.queue\"\nvalues = [\"droptail\", \"codel\"]\n\
         compare = true\n\n[[experiment.factor]]\nname = \"flows\"\npath = \"flows.reno.count\"\nvalues = [2, 4]\n```",

@@ -8,7 +8,7 @@ pub(super) const ABOUT: About = About {
     title: "The scenario's dialect is `paper`, and a component has no dialect of that name",
     reason: "The component runs in its default dialect, which the note names. To choose another, set its own \
         `dialect`.",
-    source: "docs/how-to/choose-a-dialect.md.",
+    source: "docs/reference/scenario.md, key `dialect`; the pages of the components list their dialects.",
     remedy: "Name the dialect of the component.\n\n```toml\nflows = [\"cubic dialect=linux\"]\n```",
     stage: Stage::Scenario,
     former: &[],

@@ -16,9 +16,9 @@ use crate::measured::{Load, Measured, busiest, queues_set_by};
 use crate::summary::links::is_marked;
 use crate::summary::wanted::Wanted;
 
-/// A bottleneck has at least this utilization.
+/// A bottleneck has at least this utilization; Sojourn's choice.
 const BUSY: f64 = 0.5;
-/// A queue is longer than another if it is this many times as long.
+/// A queue is longer than another if it is this many times as long; Sojourn's choice.
 const LONGER: f64 = 2.0;
 
 /// A study that ran.

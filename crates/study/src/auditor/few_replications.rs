@@ -6,9 +6,12 @@ use super::finding::Finding;
 
 pub(super) const ABOUT: About = About {
     title: "There are fewer than 5 replications",
-    reason: "With two values, the half width of a 95 % interval is 9 standard deviations; with five it is 1.24, \
-        with ten 0.72.",
-    source: "Student 1908; RFC 7928, section 4 (repeated runs).",
+    reason: "With two values, the half width of a 95 % interval is 9 standard deviations; with five it is \
+        1.24, with ten 0.72. No source gives a least number. Five is Sojourn's choice: from there on, one \
+        more replication makes an interval less than a sixth narrower.",
+    source: "Student, \"The probable error of a mean\", *Biometrika* 6(1), 1908; Law and Kelton, *Simulation \
+        Modeling and Analysis*, third edition, 2000, section 9.4.1 (the interval of a mean over \
+        replications).",
     remedy: "Runs that are already in the directory are kept.\n\n```toml\n[run]\nreplications = 10\n```",
     stage: Stage::Scenario,
     former: &[],
@@ -50,7 +53,7 @@ compare = true
 "#,
 };
 
-/// Replications from which on nothing is said.
+/// Replications from which on nothing is said; Sojourn's choice.
 const ENOUGH: u64 = 5;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {

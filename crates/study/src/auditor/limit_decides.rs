@@ -9,10 +9,13 @@ use super::finding::Finding;
 
 pub(super) const ABOUT: About = About {
     title: "An AQM under comparison drops mostly because its buffer is full",
-    reason: "Then the limit is compared, not the algorithm: a larger buffer would change the result. The rule \
-        looks at AQMs, and at schedulers whose queues have one, and reports those with 10 or more drops for \
-        lack of room, if these are more than half of all drops and marks.",
-    source: "RFC 7567, section 4.2 (buffers must be large enough for the AQM to act).",
+    reason: "Then the limit is compared, not the algorithm: a larger buffer would change the result. The \
+        rule looks at AQMs, and at schedulers whose queues have one, and reports those with 10 or more drops \
+        for lack of room, if these are more than half of all drops and marks. Both numbers are Sojourn's \
+        choice: a share of fewer than 10 drops is mostly chance, and from half on the limit acts more often \
+        than the algorithm.",
+    source: "RFC 7567, *IETF recommendations regarding active queue management*, 2015, section 2.3 (AQM and \
+        buffer size).",
     remedy: "Raise the limit, and look at whether the result stays.\n\n```toml\n[topology]\nbuffer = \
         \"1bdp\"\n```",
     stage: Stage::Outcome,
@@ -55,9 +58,9 @@ compare = true
 "#,
 };
 
-/// With fewer drops for lack of room nothing is said of their share.
+/// With fewer drops for lack of room nothing is said of their share; Sojourn's choice.
 const SOME_DROPS: u64 = 10;
-/// Share of all drops and marks above which the limit decides.
+/// Share of all drops and marks above which the limit decides; Sojourn's choice.
 const MOST: f64 = 0.5;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {

@@ -11,12 +11,14 @@ use super::traffic::{asked_rate, is_open, numbered};
 
 pub(super) const ABOUT: About = About {
     title: "A source sent at another mean rate than it was asked for, by more than chance explains",
-    reason: "A load that is a few percent off moves a queue far where it is near saturation: at a load of 0.9, \
-        one percent more makes an M/M/1 queue a tenth longer. Rounding is the usual cause: sizes in whole \
-        bytes, bursts in whole packets. The rule compares the mean over all replications with the rate that \
-        was asked for, on the wire. It reports a difference of more than one percent and of more than \
-        six standard errors, which it takes from the replications.",
-    source: "Kleinrock, *Queueing Systems*, volume 1, section 3.2 (M/M/1).",
+    reason: "A load that is a few percent off moves a queue far where it is near saturation: at a load of \
+        0.9, one percent more makes an M/M/1 queue a tenth longer. Rounding is the usual cause: sizes in \
+        whole bytes, bursts in whole packets. The rule compares the mean over all replications with the rate \
+        that was asked for, on the wire. It reports a difference of more than one percent and of more than \
+        six standard errors, which it takes from the replications. Both numbers are Sojourn's choice: one \
+        percent is what moves that queue by a tenth, and six standard errors are rare by chance even with \
+        three replications (3 %).",
+    source: "Kleinrock, *Queueing Systems*, volume 1, 1975, section 3.2 (M/M/1).",
     remedy: "Use sizes and times that are whole numbers of bytes and packets, or ask for the rate that you want as it is \
         measured.\n\n```toml\nflows = [\"poisson rate=5Mbps size=1000B\"]\n```",
     stage: Stage::Outcome,
@@ -45,7 +47,7 @@ buffer = "20p"
 "#,
 };
 
-/// The share of the rate, and the standard errors, by which a mean may be off.
+/// The share of the rate, and the standard errors, by which a mean may be off; Sojourn's choice.
 const SHARE: f64 = 0.01;
 const ERRORS: f64 = 6.0;
 /// Replications from which on a standard error means something.

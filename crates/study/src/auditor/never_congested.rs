@@ -10,11 +10,14 @@ use crate::measured::Load;
 
 pub(super) const ABOUT: About = About {
     title: "The bottleneck never dropped or marked a packet, and fewer than one packet waited on average",
-    reason: "No queue had anything to manage, so all queues look alike. It is a note where only some points of an \
-        experiment are like this, since they may show where congestion begins, and where a load was asked for that \
-        uses half of the link or more. Flows whose control fills the link and leaves the queue empty are left out, \
-        unless queues are compared.",
-    source: "RFC 7928, section 5 (queues are characterized under congestion).",
+    reason: "No queue had anything to manage, so all queues look alike. One packet is Sojourn's choice: with \
+        fewer waiting on average, a queue usually has fewer than two packets to choose from. It is a note \
+        where only some points of an experiment are like this, since they may show where congestion begins, \
+        and where a load was asked for that uses half of the link or more. Controls that fill 90 % of the \
+        link and leave its queue empty are left out, unless queues are compared. These two shares are \
+        Sojourn's choice, too.",
+    source: "RFC 7928, *Characterization guidelines for active queue management*, 2016, section 8.2.1 \
+        (levels of congestion to test at).",
     remedy: "```toml\nflows = [\"4*cubic\"]\n```",
     stage: Stage::Outcome,
     former: &[],
@@ -56,11 +59,11 @@ compare = true
 "#,
 };
 
-/// Utilization from which on a load that was asked for is one that queues form at.
+/// Utilization from which on a load that was asked for is one that queues form at; Sojourn's choice.
 const SOME_LOAD: f64 = 0.5;
-/// Utilization from which on flows fill the link, and only the queue stays empty.
+/// Utilization from which on flows fill the link, and only the queue stays empty; Sojourn's choice.
 const FILLED: f64 = 0.9;
-/// Mean backlog below which a bottleneck is none, packets.
+/// Mean backlog below which a bottleneck is none, packets; Sojourn's choice.
 const SOME_BACKLOG: f64 = 1.0;
 const TEXT: &str = "The bottleneck never dropped or marked a packet, and fewer than one waited on average: every queue would \
     do the same here.";

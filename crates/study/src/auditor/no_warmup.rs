@@ -9,7 +9,8 @@ use super::finding::Finding;
 pub(super) const ABOUT: About = About {
     title: "The warm-up is zero",
     reason: "Empty queues and slow starts then count in every mean and percentile.",
-    source: "Law and Kelton, *Simulation Modeling and Analysis*, section 9.5.1 (the initial transient).",
+    source: "Law and Kelton, *Simulation Modeling and Analysis*, third edition, 2000, section 9.5.1 (the \
+        problem of the initial transient).",
     remedy: "```toml\n[run]\nwarmup = \"10s\"\n```\n\nWith `warmup = \"auto\"`, the series of each point decide.",
     stage: Stage::Scenario,
     former: &[],

@@ -11,10 +11,12 @@ use crate::summary::links::is_marked;
 
 pub(super) const ABOUT: About = About {
     title: "Another link than the measured one is the bottleneck, at some points or at all of them",
-    reason: "It is busier, or it is as busy and has a longer queue: the message says which. The measured queue \
-        then has little to manage, and all queues look alike there. This happens where a factor raises the \
-        rate of the measured link to that of another.",
-    source: "RFC 7928, section 5 (the queue under test is at the bottleneck).",
+    reason: "It is busier, or it is as busy and has a longer queue: the message says which. The measured \
+        queue then has little to manage, and all queues look alike there. This happens where a factor raises \
+        the rate of the measured link to that of another. Only a link with a utilization of one half or more \
+        counts, and only a queue that is twice as long counts as longer. Both numbers are Sojourn's choice: \
+        below them it is not clear which link holds the flows back.",
+    source: "RFC 7928, section 3.1 (the topology: the AQM under test is at the bottleneck).",
     remedy: "Leave such levels out, raise the rate of the other link, or show its metrics as \
         well.\n\n```toml\n[[table]]\nid = \"t\"\nexperiment = \"e\"\nrows = [\"queue\"]\nmetrics = \
         [\"sojourn_s_p95 of pc-ap\"]\n```",

@@ -10,7 +10,7 @@ pub(super) const ABOUT: About = About {
     title: "Every packet of a flow was dropped, in some replication",
     reason: "A limit below the size of one packet lets no packet through. A filter, a shaper or priorities can \
         starve a flow as well, and so can a loss at its start that it waits for.",
-    source: "RFC 7567, section 1 (a queue must not lock flows out).",
+    source: "RFC 7567, section 2 (lock-out: a few flows keep others out of a queue).",
     remedy: "Raise the limit, the share of the flow, or the duration.\n\n```toml\n[topology]\nbuffer = \
         \"100p\"\n```",
     stage: Stage::Outcome,

@@ -14,8 +14,8 @@ pub(super) const ABOUT: About = About {
     reason: "The queue then stands at its limit, and its delay is that limit over the rate. An AQM can only \
         choose whom to drop. No steady state below the limit exists. The rule adds what such flows sent to \
         the measured queue and compares it with what the link could carry in the measured time.",
-    source: "RFC 7928, section 5.3 (unresponsive traffic is an experiment of its own); Kleinrock, *Queueing \
-        Systems*, volume 1, section 1.2 (a load above 1 has no steady state).",
+    source: "RFC 7928, section 5.3 (an unresponsive sender is an experiment of its own); Kleinrock, \
+        *Queueing Systems*, volume 1, 1975, section 3.2 (an M/M/1 queue is stable only at a load below 1).",
     remedy: "Offer less than the rate, or say in the text of the study that overload is the \
         question.\n\n```toml\nflows = [\"poisson rate=8Mbps\"]\n\n[topology]\nrate = \"10Mbps\"\n```",
     stage: Stage::Outcome,

@@ -13,7 +13,8 @@ pub(super) const ABOUT: About = About {
         with a congestion control that pass a queue with marks. It notes where some queues under comparison \
         marked and others dropped: such a comparison is of marking against dropping. It is silent where no \
         flow uses ECN, and where no queue marked.",
-    source: "RFC 3168; RFC 8087, section 3 (ECN-capable and other flows through one queue).",
+    source: "RFC 3168, section 5 (a mark in place of a drop); RFC 8087, section 3.4 (coexistence of ECN and \
+        non-ECN flows); RFC 7928, section 4.5 (tests with and without ECN).",
     remedy: "Set `ecn` in all flows alike.\n\n```toml\nflows = [\"4*cubic ecn=true\"]\n```",
     stage: Stage::Outcome,
     former: &["one-ecn"],

@@ -15,13 +15,17 @@ pub(super) const ABOUT: About = About {
     title: "Nothing is random, and phases decide who loses packets",
     reason: "Where packets arrive as regularly as a queue serves them, they find it in the same state every \
         time: one flow may lose every packet and another none. The rule speaks where a measured queue \
-        dropped packets, no source on it is random, and one of these holds. Two or more sources at constant \
-        rate have fixed starts and send half of the packets or more; a Pareto or periodic source without pauses is one of them. Flows that \
-        always have something to send have fixed starts, equal round trips and equal packets, and one has \
-        twice its share of the drops, or less than half of it, in every replication; or nine of ten lose packets in each loss event, or all replications are the same. Paced flows share a \
-        DropTail queue with flows that are not, and have less than half of their share of the drops in every replication: with 20 Mbps, 40 ms and a buffer of one bandwidth-delay \
-        product, a paced Reno flow gets 14.1 Mbps and an unpaced one 5.3.",
-    source: "Floyd and Jacobson, \"On traffic phase effects in packet-switched gateways\", 1992.",
+        dropped packets and one of these holds. Two or more sources at constant rate have fixed starts and \
+        send half of the packets or more; a Pareto or periodic source without pauses is one of them. No \
+        source is random, and flows that always have something to send have fixed starts, equal round trips and equal packets, and one has twice its \
+        share of the drops, or less than half of it, in every replication; or nine of ten lose packets in \
+        each loss event, or all replications are the same. No source is random, and paced flows share a \
+        DropTail queue with flows that are not, and have less than half of their share of the drops in every \
+        replication: with 20 Mbps, 40 ms and a buffer of one bandwidth-delay product, Sojourn gives a paced \
+        Reno flow 14.1 Mbps and an unpaced one 5.3. Twice, half and nine of ten are Sojourn's choice: chance \
+        seldom gives so much in every replication.",
+    source: "Floyd and Jacobson, \"On traffic phase effects in packet-switched gateways\", *Internetworking: \
+        Research and Experience* 3(3), 1992.",
     remedy: "Leave out `start`, set `random_phase` or `noise` of the flows, or add a little random \
         traffic.\n\n```toml\nflows = [\"2*cbr rate=1Mbps\", \"poisson rate=200kbps \
         size=100B\"]\n\n[run]\nstart_spread = \"1s\"\n```",
@@ -67,7 +71,7 @@ compare = true
 
 /// Sources of long flows and of constant rates, and requests that follow an answer or a clock: what they send is not random.
 const NOT_RANDOM: [&str; 4] = ["bulk", "cbr", "periodic", UDP_RR];
-/// Drops from which on their shares mean something.
+/// Drops from which on their shares mean something. This and the next four are Sojourn's choice.
 const SOME_DROPS: u64 = 20;
 /// A share of the drops that is this many times the share of the packets, or its inverse.
 const UNEVEN: f64 = 2.0;

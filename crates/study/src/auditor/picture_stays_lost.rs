@@ -12,7 +12,8 @@ pub(super) const ABOUT: About = About {
     reason: "A frame that misses a packet cannot be shown, and neither can the frames after it until the next \
         key frame. The picture stays frozen to the end of the run, and `frozen_ratio` says only when the \
         first loss happened.",
-    source: "RFC 4585 (feedback messages), section 6.3.1; RFC 8867, section 5.",
+    source: "RFC 4585, *Extended RTP profile for RTCP-based feedback*, 2006, section 6.3.1 (picture loss \
+        indication).",
     remedy: "Give the source groups of pictures, or let the receiver ask.\n\n```toml\nflows = [\"rtp \
         source=(video gop=60) picture_loss=true\"]\n```",
     stage: Stage::Outcome,

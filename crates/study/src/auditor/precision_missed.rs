@@ -8,11 +8,12 @@ use super::finding::Finding;
 
 pub(super) const ABOUT: About = About {
     title: "The intervals are wider than `run.precision` asks for, with the most replications that are allowed",
-    reason: "The table shows what was reached. Raise `run.max_replications`, or `run.max_duration`, or ask for \
-        less. The error of a mean falls with the root of the number of replications: half of it takes four \
-        times as many. A percentile is known to a step of its histogram, 1.6 % of the value, however many \
-        there are.",
-    source: "Law and Kelton, *Simulation Modeling and Analysis*, section 9.4.1 (specified precision).",
+    reason: "The table shows what was reached. Raise `run.max_replications`, or `run.max_duration`, or ask \
+        for less. The error of a mean falls with the root of the number of replications: half of it takes \
+        four times as many. A percentile is known to half a step of its histogram, up to 1.6 % of the value, \
+        however many there are.",
+    source: "Law and Kelton, *Simulation Modeling and Analysis*, third edition, 2000, section 9.4.1 \
+        (obtaining a specified precision).",
     remedy: "```toml\n[run]\nprecision = \"5%\"\nmax_replications = 200\n```",
     stage: Stage::Outcome,
     former: &[],

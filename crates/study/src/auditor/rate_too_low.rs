@@ -9,8 +9,9 @@ use super::finding::Finding;
 
 pub(super) const ABOUT: About = About {
     title: "A link changes to a rate at which a packet of 1500 bytes takes longer than that rate lasts",
-    reason: "A packet in transmission keeps the rate at which it began. At 1 bps it takes 12,000 seconds, and \
-        the link sends nothing else until then, even if its rate rises.",
+    reason: "A packet in transmission keeps the rate at which it began. At 1 bps it takes 12,000 seconds, \
+        and the link sends nothing else until then, even if its rate rises. 1500 bytes is the usual largest \
+        packet on the Internet.",
     source: "crates/sim/src/link.rs: a packet keeps the rate at which its transmission began, as on a real link.",
     remedy: "For an outage, take the link down ([vary a \
         link](how-to/vary-a-link.md#outages)).\n\n```toml\n[[changes]]\nat = \"10s\"\nlink = \

@@ -11,14 +11,17 @@ use super::traffic::{has, is_capable, is_long, numbered, runs_at};
 
 pub(super) const ABOUT: About = About {
     title: "Flows of Reno or CUBIC were much faster than their loss events allow",
-    reason: "The response function of a congestion control says how large its mean window is at a given rate of \
-        loss events. A window that is many times larger means that the sender did not answer most of them: \
-        it may have been in one recovery all the time, and sent new data meanwhile. Its throughput then \
-        shows the repair of losses, not the congestion control. Drops within a base round trip from the \
-        first are one event; as long as the queue makes round trips longer, the rule counts fewer. It \
-        speaks from 10 events in a run on, of windows 4 times what they allow.",
-    source: "RFC 9438, section 5 (CUBIC's response function); RFC 8312, section 5.2 (TCP friendliness); Mathis \
-        et al. 1997 and RFC 5348, section 3.1 (Reno).",
+    reason: "The response function of a congestion control says how large its mean window is at a given rate \
+        of loss events. A window that is many times larger means that the sender did not answer most of \
+        them: it may have been in one recovery all the time, and sent new data meanwhile. Its throughput \
+        then shows the repair of losses, not the congestion control. Drops within a base round trip from the \
+        first are one event; as long as the queue makes round trips longer, the rule counts fewer. It speaks \
+        from 10 events in a run on, of windows 4 times what they allow. Both numbers are Sojourn's choice. \
+        The functions hold for losses at equal distances, and real losses are not, so the rule leaves a wide \
+        margin.",
+    source: "RFC 9438, *CUBIC for fast and long-distance networks*, 2023, sections 5 and 5.1 (mean window of \
+        CUBIC) and 4.3 (Reno-friendly region); Mathis, Semke, Mahdavi and Ott, \"The macroscopic behavior of \
+        the TCP congestion avoidance algorithm\", 1997 (Reno).",
     remedy: "Look at another dialect of the control, or at a buffer in which slow start loses less, and \
         compare.\n\n```toml\nflows = [\"cubic dialect=linux\"]\n```",
     stage: Stage::Outcome,
@@ -61,7 +64,8 @@ compare = true
 "#,
 };
 
-/// How many times its response a window may be, and loss events from which on the rule speaks.
+/// How many times its response a window may be, and loss events from which on the rule speaks;
+/// Sojourn's choice.
 const TIMES: f64 = 4.0;
 const EVENTS: u64 = 10;
 

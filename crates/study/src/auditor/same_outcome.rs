@@ -18,8 +18,8 @@ pub(super) const ABOUT: About = About {
         an AQM that marked nothing and dropped for lack of room alone. Where nothing was dropped and fewer than one \
         packet waited on average, `never-congested` says so instead. With a single flow a scheduler has nothing to \
         order, and the rule gives a note; so it does where the same points differ elsewhere in the experiment.",
-    source: "Floyd and Jacobson, \"Random early detection gateways for congestion avoidance\", 1993, section 4: the \
-        thresholds have to fit into the buffer.",
+    source: "Floyd and Jacobson, \"Random early detection gateways for congestion avoidance\", 1993, section \
+        IV: RED marks no packet while the average queue is below its minimum threshold.",
     remedy: "Choose thresholds and targets below what the buffer holds, or raise the buffer.\n\n```toml\n[topology]\n\
         buffer = \"100p\"\nqueue = \"red min=15p max=45p\"\n```",
     stage: Stage::Outcome,

@@ -8,7 +8,8 @@ pub(super) const ABOUT: About = About {
     title: "All replications gave the same bits",
     reason: "Nothing in them was random: flows have a fixed `start`, and neither sources nor queues draw random \
         numbers. Ten such runs are one observation, so tables say \"deterministic\" and give no interval.",
-    source: "Law and Kelton, *Simulation Modeling and Analysis*, section 9.4 (independent replications).",
+    source: "Law and Kelton, *Simulation Modeling and Analysis*, third edition, 2000, section 9.4 \
+        (independent replications).",
     remedy: "Leave out `start`, so that flows start at random times, or say that nothing is \
         random.\n\n```toml\n[run]\ndeterministic = true\n```",
     stage: Stage::Outcome,

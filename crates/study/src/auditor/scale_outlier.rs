@@ -11,8 +11,11 @@ pub(super) const ABOUT: About = About {
     title: "A link is 1,000 times slower than every link next to it, or sends a packet in more than a second",
     reason: "That is a missing unit more often than a network: 5 bit/s where 5 Mbit/s was meant. The rule \
         compares a link of a graph with the links at its two ends. In the other topologies, and of a link \
-        that stands alone, it reports a rate at which a packet of 1500 bytes takes longer than a second.",
-    source: "A reconstruction of a published study, in which a link of 5 bit/s stood among links of megabits.",
+        that stands alone, it reports a rate at which a packet of 1500 bytes takes longer than a second. \
+        Both limits are Sojourn's choice: 1,000 is the step from one prefix of a unit to the next, and \
+        packets that take a second are rare in studies of queues.",
+    source: "Jones, \"Comparison of RED vs. DropTail Queuing\", project report, 2016. Its program gives one \
+        link 5 bit/s among links of 3 and 5 Mbit/s; the study `red-droptail-ten-nodes` repeats it.",
     remedy: "Write the unit.\n\n```toml\nlinks = [\"a-b rate=5Mbps delay=10ms\"]\n```",
     stage: Stage::Scenario,
     former: &[],
@@ -64,7 +67,7 @@ delay = "5ms"
 "#,
 };
 
-/// How many times slower than its neighbours a link may be.
+/// How many times slower than its neighbours a link may be; Sojourn's choice.
 const TIMES: u64 = 1_000;
 /// At this rate a packet of 1500 bytes takes a second.
 const A_PACKET_A_SECOND: u64 = 12_000;

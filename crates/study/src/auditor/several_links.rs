@@ -9,7 +9,7 @@ pub(super) const ABOUT: About = About {
     title: "A metric of the bottleneck is of several links together",
     reason: "Counts are then sums over the links, and means and percentiles are those of the packets of all \
         their queues.",
-    source: "docs/metrics.md, \"What a metric is of\".",
+    source: "docs/metrics.md, \"Queues\".",
     remedy: "Name a link if you want one alone.\n\n```toml\n[[table]]\nid = \"t\"\nexperiment = \"e\"\nrows = \
         [\"queue\"]\nmetrics = [\"sojourn_s_p95 of r0-r1\"]\n```",
     stage: Stage::Outcome,

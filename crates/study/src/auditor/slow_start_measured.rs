@@ -11,11 +11,13 @@ use super::traffic::{is_long, numbered};
 
 pub(super) const ABOUT: About = About {
     title: "Long flows are still in their first slow start when measuring begins, or start later",
-    reason: "The start of a flow then counts in every mean. The rule takes the time that a window needs to grow \
-        from its initial size to the flow's share of the bandwidth-delay product when it doubles in each \
+    reason: "The start of a flow then counts in every mean. The rule takes the time that a window needs to \
+        grow from ten packets to the flow's share of the bandwidth-delay product when it doubles in each \
         base round trip, and adds it to the start of the flow. That is the least that slow start takes. \
         Flows that a scenario starts late on purpose (`start`) are left out, and so are those that end.",
-    source: "RFC 5681, section 3.1; RFC 7928, section 5 (results of long flows are those of their steady state).",
+    source: "RFC 5681, section 3.1 (slow start); RFC 6928, *Increasing TCP's initial window*, 2013, section \
+        2 (ten segments); Law and Kelton, *Simulation Modeling and Analysis*, third edition, 2000, section \
+        9.5.1 (the problem of the initial transient).",
     remedy: "Make the warm-up longer than the spread of the starts and a slow start \
         together.\n\n```toml\n[run]\nstart_spread = \"1s\"\nwarmup = \"10s\"\n```",
     stage: Stage::Scenario,
@@ -102,6 +104,7 @@ fn is_placed(point: &Seen<'_>, flow: &FlowInfo) -> bool {
 /// The least that slow start takes to a flow's share of the bandwidth-delay product.
 fn slow_start(link: &LinkInfo, flow: &FlowInfo, flows: usize) -> Span {
     const FULL_PACKET_BITS: f64 = 12_000.0;
+    // RFC 6928 section 2.
     const INITIAL_WINDOW: f64 = 10.0;
     let trip = flow.base_rtt.as_secs_f64();
     let count = to_f64(u64::try_from(flows.max(1)).unwrap_or(u64::MAX));

@@ -13,13 +13,19 @@ pub(super) const ABOUT: About = About {
     title: "The measured time or the warm-up is short for the round trips, or for the time constants of the \
         algorithms that ran",
     reason: "A congestion control changes its rate once per round trip, and its sawtooth takes many. A \
-        controller, a moving average or an interval of a queue needs some of its time constants to settle, \
-        and a flow of BBR probes for its shortest round trip every ten seconds. A mean over less describes \
-        the start. The rule asks for 20 base round trips or 10 time constants, and for one period of each \
-        congestion control that has one, of measured time. It asks for 5 round trips or 3 time constants of \
-        warm-up. Each algorithm declares its own; `not-steady` looks at whether sawteeth repeated.",
-    source: "RFC 7928, section 5; RFC 8033, section 4.2; RFC 8289, section 4.2; Floyd and Jacobson 1993 (average \
-        queue); draft-ietf-ccwg-bbr, section 2.16.",
+        controller, a moving average or an interval of a queue needs some of its time constants to settle. A \
+        flow of BBR looks for its shortest round trip every ten seconds, BBRv3 every five. A mean over less \
+        describes the start. The rule asks for 20 base round trips or 10 time constants, and for one period \
+        of each congestion control that has one, of measured time. It asks for 5 round trips or 3 time \
+        constants of warm-up. The sources give the constants, not how many of them a run needs: these \
+        numbers are Sojourn's choice. After 3 time constants 5 % of a start is left (e⁻³), and a mean over \
+        10 more contains half a percent of it. In 5 round trips a slow start grows to 32 times its window, \
+        and in 20 a control decides 20 times. Each algorithm declares its own time constant; that of PIE, \
+        until its probability has changed by 1 %, is Sojourn's definition. `not-steady` looks at whether \
+        sawteeth repeated.",
+    source: "RFC 8033, section 4.2 (PIE); RFC 8289, section 4.2 (the interval of CoDel); Floyd and Jacobson, \
+        \"Random early detection gateways for congestion avoidance\", 1993 (the average queue); Cardwell et \
+        al., \"BBR: congestion-based congestion control\", 2016; draft-ietf-ccwg-bbr, section 2.16 (BBRv3).",
     remedy: "Measure for longer.\n\n```toml\n[run]\nduration = \"60s\"\nwarmup = \"10s\"\n```",
     stage: Stage::Scenario,
     former: &["short-run"],
@@ -61,7 +67,8 @@ compare = true
 "#,
 };
 
-/// What should be measured, and what should be left out before: base round trips, and time constants of queues.
+/// What should be measured, and what should be left out before: base round trips, and time
+/// constants of queues. No source gives these numbers: they are Sojourn's choice.
 const ROUND_TRIPS: u64 = 20;
 const WARMUP_ROUND_TRIPS: u64 = 5;
 const CONSTANTS: u64 = 10;

@@ -10,12 +10,13 @@ use super::traffic::{is_data, runs_at};
 
 pub(super) const ABOUT: About = About {
     title: "Queues under comparison hold different amounts, and it mattered",
-    reason: "A queue that may hold ten times as much can delay ten times as long and drop later: then the limit \
-        is compared, not the algorithm. Limits are counted in bytes at the mean size of the data packets \
-        that were measured, without acknowledgements, and in milliseconds at the rate of the link. The rule \
-        reports a difference of more than 10 % if a queue held more than the least of the limits. Where \
-        none did, all would have done the same with that limit.",
-    source: "RFC 7928, section 5 (the same buffer for all queues under test).",
+    reason: "A queue that may hold ten times as much can delay ten times as long and drop later: then the \
+        limit is compared, not the algorithm. Limits are counted in bytes at the mean size of the data \
+        packets that were measured, without acknowledgements, and in milliseconds at the rate of the link. \
+        The rule reports a difference of more than 10 % if a queue held more than the least of the limits. \
+        Where none did, all would have done the same with that limit. 10 % is Sojourn's choice: it leaves \
+        room for limits in bytes or milliseconds that are rounded to packets.",
+    source: "RFC 7928, section 3.2 (buffer size: the same in all tests that compare AQMs).",
     remedy: "```toml\n[topology]\nbuffer = \"100p\"\n```\n\nIn a graph, set `limit` in each queue's \
         specification.",
     stage: Stage::Outcome,
@@ -57,7 +58,7 @@ compare = true
 "#,
 };
 
-/// Compared limits may differ by this factor.
+/// Compared limits may differ by this factor; Sojourn's choice.
 const EQUAL_WITHIN: f64 = 1.1;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {

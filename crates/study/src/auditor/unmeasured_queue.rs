@@ -11,7 +11,7 @@ use crate::measured::queues_set_by;
 pub(super) const ABOUT: About = About {
     title: "A factor sets the queue of a link that no metric of a queue is of",
     reason: "The tables then show the queue of another link, which the factor changes only indirectly.",
-    source: "docs/metrics.md, \"What a metric is of\".",
+    source: "docs/metrics.md, \"Which link is measured\".",
     remedy: "Name the link in a metric, or mark it.\n\n```toml\nlinks = [\"ap-server rate=10Mbps delay=5ms \
         bottleneck=true\"]\n```",
     stage: Stage::Outcome,

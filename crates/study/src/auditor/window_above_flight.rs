@@ -6,10 +6,14 @@ use super::finding::Finding;
 
 pub(super) const ABOUT: About = About {
     title: "A recorded congestion window grew to more than ten times the data that was ever in flight",
-    reason: "The application or the receiver limited the flow, and the window grew regardless: RFC 5681 opens it \
-        for every acknowledgement, whether the flow used the window or not. The path never had to carry \
-        that much. The next large write leaves in one burst and overruns the buffer.",
-    source: "RFC 7661; RFC 5681, section 3.1; RFC 9438, section 5.8.",
+    reason: "The application or the receiver limited the flow, and the window grew regardless: RFC 5681 \
+        opens it for every acknowledgement, whether the flow used the window or not. The path never had to \
+        carry that much. The next large write leaves in one burst and overruns the buffer. The rule asks for \
+        ten times and for a window above 100 kB. Both numbers are Sojourn's choice: RFC 7661 takes a window \
+        as tested down to half of it, so ten times is far outside, and 100 kB are 67 full packets, a burst \
+        that many buffers cannot hold.",
+    source: "RFC 7661, *Updating TCP to support rate-limited traffic*, 2015, sections 1 and 4; RFC 5681, \
+        section 3.1; RFC 9438, section 5.8 (CUBIC does not open such a window).",
     remedy: "```toml\nflows = [\"sack validate_window=true source=(cbr rate=500kbps)\"]\n\n[series]\nrecord = \
         \"cwnd\"\n```",
     stage: Stage::Outcome,
@@ -40,7 +44,8 @@ buffer = "20p"
 "#,
 };
 
-/// A window that is this many times what was ever in flight, and larger than these bytes, was not tested by the path.
+/// A window that is this many times what was ever in flight, and larger than these bytes, was not
+/// tested by the path; Sojourn's choice.
 const UNUSED: f64 = 10.0;
 const UNUSED_BYTES: f64 = 100_000.0;
 

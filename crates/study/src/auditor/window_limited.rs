@@ -16,7 +16,8 @@ pub(super) const ABOUT: About = About {
         times the longest base round trip of the flows with windows. Flows without a window limit take what \
         is left, so that the rule is silent where there is one. Where the windows fill the link and not its buffer, and nothing was dropped, it says that. The usual cause is ns-2's default of 20 \
         packets.",
-    source: "RFC 7323, section 2; RFC 6349, section 3.3.1 (window and bandwidth-delay product).",
+    source: "RFC 7323, *TCP extensions for high performance*, 2014, section 1.1; RFC 6349, *Framework for \
+        TCP throughput testing*, 2011, section 3.3.1 (the least receive window).",
     remedy: "Raise the window, or leave it out: it then has no bound.\n\n```toml\nflows = [\"4*reno \
         window=1MB\"]\n```",
     stage: Stage::Scenario,
