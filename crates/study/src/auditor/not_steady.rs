@@ -18,7 +18,7 @@ pub(super) const ABOUT: About = About {
         over replications, Holm's procedure at 5 %); a change below 1 %, or below 20 % of a drop rate, is \
         not reported, and neither are scenarios that change by themselves, or queues that no table shows. It \
         is a note where the halves differ by less than 10 % (drop rates: 50 %; delays: a twentieth of the \
-        base round trip), where all points under comparison are further apart than the halves, and where \
+        base round trip), where the delays of other points are further away than twice the change, and where \
         windows were reduced seldom and the halves agree. These numbers are Sojourn's choice: of five \
         sawteeth of Reno, one that is cut in its middle shifts the mean window by about 2 %; a change below \
         1 % seldom changes a conclusion; and drops come in bursts.",
@@ -66,6 +66,8 @@ const MUCH: f64 = 0.1;
 const MUCH_OF_DROPS: f64 = 0.5;
 /// The change of a delay from which on it is much, in base round trips.
 const MUCH_OF_DELAY: f64 = 0.05;
+/// The distance to other delays from which on a rank is clear, over the change from half to half.
+const FAR: f64 = 2.0;
 const SOJOURN: &str = "sojourn_s";
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -138,8 +140,12 @@ fn is_much(evidence: &Evidence<'_>, own: &Halved) -> bool {
     }
 }
 
-/// Whether a point is compared with others, and all differ from it by more than its halves from one another: then its rank is clear.
+/// Whether a point is compared with others, and its delay is far enough from theirs: then its rank is clear. Where throughput or goodput
+/// changes by much, flows still grow, and no rank is.
 fn is_clear(evidence: &Evidence<'_>, known: &Steadiness<'_>, own: &Halved) -> bool {
+    if own.metric != SOJOURN {
+        return false;
+    }
     let value = |halves: &Halves| f64::midpoint(halves.first, halves.second);
     let drift = (own.halves.second - own.halves.first).abs();
     let mut compared = false;
@@ -156,7 +162,7 @@ fn is_clear(evidence: &Evidence<'_>, known: &Steadiness<'_>, own: &Halved) -> bo
                 return false;
             };
             compared = true;
-            if (value(&other.halves) - value(&own.halves)).abs() <= drift {
+            if (value(&other.halves) - value(&own.halves)).abs() <= FAR * drift {
                 return false;
             }
         }

@@ -257,3 +257,19 @@ fn queues_that_tables_put_side_by_side_are_compared_without_being_declared() {
     let all = said(&text.replace("compare = true\n", ""));
     assert!(of(&all, "same-outcome").is_some(), "{all:?}");
 }
+
+#[test]
+fn runs_in_which_flows_still_grow_are_warned_of_and_a_delay_far_from_others_is_noted() {
+    let levels = |duration: &str, warmup: &str| -> Vec<Severity> {
+        let text = format!(
+            "flows = [\"reno\"]\n[run]\nduration = \"{duration}\"\nwarmup = \"{warmup}\"\nreplications = 5\n[topology]\nrate = \"20Mbps\"\nrtt = \
+             \"100ms\"\nbuffer = \"160p\"\n[[experiment]]\nname = \"e\"\n[[experiment.factor]]\nname = \"queue\"\npath = \"topology.queue\"\nvalues = \
+             [\"droptail\", \"codel\"]\ncompare = true\n"
+        );
+        let notes = notes(&text).into_iter();
+        let own = notes.filter(|note| note.rule == "not-steady");
+        own.map(|note| note.severity).collect()
+    };
+    assert_eq!(levels("20s", "5s"), [Severity::Warning]);
+    assert_eq!(levels("50s", "20s"), [Severity::Note]);
+}
