@@ -59,7 +59,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let Some(first) = all.first() else {
         return Vec::new();
     };
-    let places = places(&first.point.name(), all.len(), evidence.points.len());
+    let places = places(&first.point.name(), all.len(), evidence.all.points);
     let level = if mild {
         Finding::note
     } else {

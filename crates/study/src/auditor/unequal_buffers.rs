@@ -87,7 +87,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let Some((place, text)) = found.first() else {
         return Vec::new();
     };
-    let places = places(place, found.len(), evidence.comparisons.len());
+    let places = places(place, found.len(), evidence.all.comparisons);
     let graph = evidence.points.iter().any(Seen::is_graph);
     let fix = match graph {
         true => "Set limit in each queue's specification",

@@ -257,3 +257,47 @@ fn queues_that_tables_put_side_by_side_are_compared_without_being_declared() {
     let all = said(&text.replace("compare = true\n", ""));
     assert!(of(&all, "same-outcome").is_some(), "{all:?}");
 }
+
+/// Two experiments without a warm-up, with allowances in front.
+fn two_experiments(allowances: &str) -> Vec<Note> {
+    let experiment = |name: &str, queues: &str| {
+        format!(
+            "[[experiment]]\nname = \"{name}\"\n[[experiment.factor]]\nname = \"queue\"\npath = \"topology.queue\"\n\
+             values = [{queues}]\ncompare = true\n"
+        )
+    };
+    notes(&format!(
+        "{allowances}\nflows = [\"4*reno\"]\n[run]\nduration = \"2s\"\nwarmup = \"0s\"\nreplications = 2\n[topology]\n{SMALL}\n{}{}",
+        experiment("starts", "\"droptail\", \"codel\""),
+        experiment("others", "\"droptail\", \"codel\", \"pie\"")
+    ))
+}
+
+#[test]
+fn an_allowance_for_an_experiment_leaves_the_same_remark_at_the_others() {
+    let told = |allowances: &str| {
+        let all = two_experiments(allowances).into_iter();
+        let own = all.filter(|note| note.rule == "no-warmup");
+        own.map(|note| (note.allowed, note.text, note.points.len()))
+            .collect::<Vec<_>>()
+    };
+    let one = told("# audit: allow no-warmup in starts because the start is the question");
+    assert_eq!(one.len(), 2, "{one:?}");
+    let (allowed, text, points) = &one[0];
+    assert_eq!((allowed.as_deref(), *points), (None, 3), "{one:?}");
+    assert!(text.contains("(at 3 of 5, such as others: "), "{text}");
+    let (allowed, text, points) = &one[1];
+    let reason = Some("the start is the question");
+    assert_eq!((allowed.as_deref(), *points), (reason, 2), "{one:?}");
+    assert!(text.contains("(at 2 of 5, such as starts: "), "{text}");
+    // Each experiment has its own reason, and the rest may have one.
+    let each = told(
+        "# audit: allow no-warmup in starts because a\n# audit: allow no-warmup in others because b",
+    );
+    let reasons: Vec<Option<&str>> = each.iter().map(|own| own.0.as_deref()).collect();
+    assert_eq!(reasons, [Some("a"), Some("b")]);
+    let rest =
+        told("# audit: allow no-warmup in starts because a\n# audit: allow no-warmup because b");
+    let reasons: Vec<Option<&str>> = rest.iter().map(|own| own.0.as_deref()).collect();
+    assert_eq!(reasons, [Some("b"), Some("a")]);
+}
