@@ -11,6 +11,8 @@ pub(crate) enum Failure {
     Closed,
     /// What was checked differs from what it has to be, as has been printed.
     Differs,
+    /// A mistake of the user that has been printed in its place.
+    Told,
 }
 
 impl From<LabError> for Failure {

@@ -87,6 +87,7 @@ where
     match cli.command.execute(draw) {
         Ok(()) | Err(Failure::Closed) => 0,
         Err(Failure::Differs) => 1,
+        Err(Failure::Told) => 2,
         Err(Failure::Lab(error)) => {
             output::say_error(&error);
             interrupt::status_of(&error)

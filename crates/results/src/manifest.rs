@@ -88,8 +88,14 @@ pub struct Manifest {
 pub struct Allowance {
     /// Id of the rule.
     pub rule: String,
+    /// The experiment at whose points its remarks are allowed; `None` where it is every experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
     /// Why its remarks are expected here.
     pub reason: String,
+    /// The line of the study that it stands in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
 }
 
 /// An experiment: factors whose levels, each with each, make its points.

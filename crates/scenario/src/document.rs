@@ -39,46 +39,68 @@ pub struct Document {
     comments: Vec<Comment>,
 }
 
-/// A line of a file that is a comment and nothing else.
+/// A comment of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Comment {
     /// The line, counted from 1.
     pub line: usize,
     /// What follows the `#`.
     pub text: String,
+    /// Whether nothing else stands in the line.
+    pub alone: bool,
 }
 
-/// The lines of a text in TOML that are comments. What stands in a text of several lines is none.
+/// The comments of a text in TOML. What stands in a text is none.
 fn comments(text: &str) -> Vec<Comment> {
     let mut found = Vec::new();
-    let mut inside: Option<&str> = None;
+    let mut inside: Option<&'static str> = None;
     // Some editors begin a file with a byte order mark.
     let text = text.trim_start_matches('\u{feff}');
     for (line, content) in (1..).zip(text.lines()) {
-        let mut rest = content.trim_start();
-        if let (None, Some(text)) = (inside, rest.strip_prefix('#')) {
-            let text = text.to_owned();
-            found.push(Comment { line, text });
-            continue;
+        if let Some(at) = comment_in(content, &mut inside) {
+            found.push(Comment {
+                line,
+                text: content[at + 1..].to_owned(),
+                alone: content[..at].trim().is_empty(),
+            });
         }
-        // Every delimiter ends what the one before it began.
-        loop {
-            let next = match inside {
-                Some(mark) => rest.find(mark).map(|at| (at, mark)),
-                None => ["\"\"\"", "'''"]
-                    .into_iter()
-                    .filter_map(|mark| Some((rest.find(mark)?, mark)))
-                    .min(),
-            };
-            let Some((at, mark)) = next else { break };
-            inside = match inside {
-                Some(_) => None,
-                None => Some(mark),
-            };
-            rest = &rest[at + mark.len()..];
-        }
+        // A text on one line ends with it, right or wrong.
+        inside = inside.filter(|mark| mark.len() > 1);
     }
     found
+}
+
+/// Where the comment of a line begins. `inside` is what ends the text that the line begins in, and then what ends that which it ends in.
+fn comment_in(content: &str, inside: &mut Option<&'static str>) -> Option<usize> {
+    const MARKS: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
+    let mut at = 0;
+    while let Some(next) = content[at..].chars().next() {
+        let rest = &content[at..];
+        match *inside {
+            None if next == '#' => return Some(at),
+            None => {
+                let mark = MARKS.into_iter().find(|mark| rest.starts_with(mark));
+                *inside = mark;
+                at += mark.map_or(next.len_utf8(), str::len);
+            }
+            // What follows a backslash ends nothing, except between single quotes.
+            Some(mark) if next == '\\' && mark.starts_with('"') => {
+                let escaped = rest.chars().nth(1);
+                at += 1 + escaped.map_or(0, char::len_utf8);
+            }
+            Some(mark) if rest.starts_with(mark) => {
+                // A text of several lines may end in quotes of its own.
+                let same = rest.chars().take_while(|&own| own == next).count();
+                at += match mark.len() {
+                    1 => 1,
+                    length => same.min(length + 2),
+                };
+                *inside = None;
+            }
+            Some(_) => at += next.len_utf8(),
+        }
+    }
+    None
 }
 
 /// Bytes of a file that is read at most: a delivery trace of ten million lines has fewer.
@@ -234,7 +256,7 @@ impl Document {
         &self.file
     }
 
-    /// The lines of its file that are comments.
+    /// The comments of its file.
     pub fn comments(&self) -> &[Comment] {
         &self.comments
     }

@@ -375,6 +375,14 @@ impl Study {
         self.figures.retain(|figure| keeps(&figure.experiment));
         self.published
             .retain(|value| value.experiment.as_ref().is_none_or(keeps));
+        let all = self.allowances.iter().cloned();
+        let all = all.filter(|own| own.experiment.as_ref().is_none_or(keeps));
+        // Whether one for every experiment is needed cannot be seen in some.
+        let without_line = |own: Allowance| Allowance {
+            line: own.line.filter(|_| own.experiment.is_some()),
+            ..own
+        };
+        self.allowances = all.map(without_line).collect();
         self.keep_answer();
         Ok(())
     }

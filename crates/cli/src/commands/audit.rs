@@ -2,6 +2,7 @@
 
 mod audited;
 mod formats;
+mod lines;
 
 use super::run::{apply_run_options, apply_sets};
 use crate::args::{Format, MakeArgs, threads};
@@ -18,9 +19,10 @@ use audited::Audited;
 use clap::{Args, ValueEnum};
 use sojourn_report::{Note, Severity};
 use sojourn_results::ResultSet;
-use sojourn_results::directory::{MANIFEST_FILE, SOURCE_FILE};
+use sojourn_results::directory::{MANIFEST_FILE, ResultDir, SOURCE_FILE};
+use sojourn_scenario::document::{Document, read_text};
 use sojourn_scenario::{LabError, LabErrorKind};
-use sojourn_study::auditor::{self, audit_scenarios};
+use sojourn_study::auditor::{self, audit_scenarios, audit_scenarios_again};
 use sojourn_study::named::{Found, find};
 use sojourn_study::summary::{severity, write_summary};
 use std::ffi::{OsStr, OsString};
@@ -30,7 +32,8 @@ use std::path::{Path, PathBuf};
 /// Report what weakens the comparisons of a study or of results.
 ///
 /// A study runs in memory first. `--no-run` applies only the rules that need no run. A result directory is read as it is. The exit
-/// status is 1 if there is a remark at the level of `--fail-on` or above that the study does not allow.
+/// status is 1 if there is a remark at the level of `--fail-on` or above that the study does not allow, and 2 if a study could not be
+/// audited; its error stands in the place of its remarks.
 ///
 /// To allow a remark, write a comment into the study: `# audit: allow RULE because REASON`.
 #[derive(Args, Debug)]
@@ -118,13 +121,18 @@ impl Execute for AuditArgs {
 fn audit(args: &AuditArgs) -> Result<(), Failure> {
     let mut targets = Vec::new();
     for given in &args.targets {
-        targets.extend(targets_of(given)?);
+        match targets_of(given) {
+            Ok(found) => targets.extend(found.into_iter().map(Ok)),
+            Err(error) => targets.push(Err((given.to_string_lossy().into_owned(), error))),
+        }
     }
+    let alone = targets.len() == 1 && args.format == AuditFormat::Text;
     let mut all = Vec::new();
-    for target in &targets {
+    for target in targets {
         all.push(match target {
-            Target::Results(dir) => of_results(dir, args)?,
-            Target::Study(found) => of_study(found, args)?,
+            Ok(target) => target.audited(args, alone)?,
+            Err((_, error)) if alone => return Err(error.into()),
+            Err((name, error)) => Audited::failed(name, &error),
         });
     }
     match args.format {
@@ -132,6 +140,9 @@ fn audit(args: &AuditArgs) -> Result<(), Failure> {
         AuditFormat::Json => emit_data(&formats::json(&all))?,
         AuditFormat::Sarif => emit_data(&formats::sarif(&all))?,
         AuditFormat::Github => emit_data(&formats::github(&all))?,
+    }
+    if all.iter().any(|own| own.failed.is_some()) {
+        return Err(Failure::Told);
     }
     let fails = |note: &Note| {
         let level = args.fail_on.level();
@@ -147,6 +158,22 @@ fn audit(args: &AuditArgs) -> Result<(), Failure> {
 enum Target {
     Results(PathBuf),
     Study(OsString),
+}
+
+impl Target {
+    /// What the auditor says of it. What is wrong with one of several does not keep the others from being audited.
+    fn audited(&self, args: &AuditArgs, alone: bool) -> Result<Audited, Failure> {
+        let (name, audited) = match self {
+            Target::Results(dir) => (dir.as_os_str(), of_results(dir, args)),
+            Target::Study(given) => (given.as_os_str(), of_study(given, args)),
+        };
+        match audited {
+            Err(Failure::Lab(error)) if !alone && error.kind() != LabErrorKind::Interrupted => {
+                Ok(Audited::failed(name.to_string_lossy().into_owned(), &error))
+            }
+            audited => audited,
+        }
+    }
 }
 
 /// The studies and result directories that an argument names: itself, or what its directory holds, by name.
@@ -191,7 +218,6 @@ fn targets_of(given: &OsStr) -> Result<Vec<Target>, LabError> {
 
 fn of_results(dir: &Path, args: &AuditArgs) -> Result<Audited, Failure> {
     let given = [
-        ("--no-run", args.no_run),
         ("--set", !args.sets.is_empty()),
         ("--replications", args.replications.is_some()),
         ("--only", !args.only.is_empty()),
@@ -206,16 +232,26 @@ fn of_results(dir: &Path, args: &AuditArgs) -> Result<Audited, Failure> {
             .remedy("leave it out, or name the study")
             .into());
     }
-    let results = ResultSet::load(dir)?;
+    let notes = match args.no_run {
+        true => audit_scenarios_again(ResultDir::open(dir)?.manifest().clone()),
+        false => auditor::audit_again(&ResultSet::load(dir)?),
+    };
     let source = dir.join(SOURCE_FILE);
-    let file = match source.is_file() {
-        true => source,
-        false => dir.join(MANIFEST_FILE),
+    // What cannot be read any more has no lines, and the results stay what they are.
+    let document = match read_text(&source) {
+        Ok(text) => Document::parse(&text, &source.display().to_string()).ok(),
+        Err(_) => None,
+    };
+    let file = match document {
+        Some(_) => source,
+        None => dir.join(MANIFEST_FILE),
     };
     Ok(Audited {
         name: dir.display().to_string(),
         file: file.display().to_string(),
-        notes: auditor::audit_again(&results),
+        notes,
+        document,
+        failed: None,
     })
 }
 
@@ -231,6 +267,8 @@ fn of_study(given: &OsStr, args: &AuditArgs) -> Result<Audited, Failure> {
         name: given.to_string_lossy().into_owned(),
         file: found.document.file().to_owned(),
         notes,
+        document: Some(found.document.clone()),
+        failed: None,
     };
     if args.no_run {
         let notes = audit_scenarios(study.manifest(&command)?, &study.notes);

@@ -8,6 +8,8 @@ use crate::page::rendered;
 use crate::terminal;
 use clap::Args;
 use sojourn_scenario::catalogue::Part;
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::auditor::rule;
 use sojourn_study::lookup::{Item, find};
 use sojourn_units::ParamInfo;
 use std::fmt::Write;
@@ -33,7 +35,14 @@ impl Execute for ShowArgs {
 }
 
 fn show(args: &ShowArgs) -> Result<(), Failure> {
-    let item = find(&args.name)?;
+    let item = find(&args.name).map_err(|error| match rule(&args.name) {
+        Some(rule) => LabError::new(
+            LabErrorKind::UnknownName,
+            format!("{} is a rule of the auditor", rule.name()),
+        )
+        .remedy(format!("print its page with: sojourn docs {}", rule.name())),
+        None => error,
+    })?;
     match args.format {
         Format::Json => emit_data(&format!("{:#}\n", item.to_json()))?,
         Format::Csv if item.parts.is_empty() => {

@@ -129,8 +129,9 @@ fn an_annotation_for_github_is_one_line_per_remark() {
     let place = place();
     let (status, text) = ended(&place, "audit unequal.toml --format github");
     assert_eq!(status, Some(1));
-    let head = "::warning file=unequal.toml,line=1,title=unequal-buffers::";
-    assert!(text.lines().any(|line| line.starts_with(head)), "{text}");
+    let line = line_of(&unequal(), "buffer");
+    let head = format!("::warning file=unequal.toml,line={line},title=unequal-buffers::");
+    assert!(text.lines().any(|line| line.starts_with(&head)), "{text}");
     assert!(text.lines().all(|line| line.starts_with("::")), "{text}");
 }
 
@@ -152,4 +153,111 @@ fn options_of_runs_are_refused_for_results_and_an_empty_directory_is_named() {
         said.contains("bad.toml:1") && said.contains("no-warmup"),
         "{said}"
     );
+}
+
+/// The number of the first line that begins so.
+fn line_of(text: &str, begin: &str) -> usize {
+    let at = text.lines().position(|line| line.starts_with(begin));
+    at.unwrap() + 1
+}
+
+#[test]
+fn one_broken_file_does_not_end_the_audit_of_the_others() {
+    let place = place();
+    place.write("broken.toml", "name = \"a\"\nflows = [\n");
+    let (status, text) = ended(&place, "audit . --no-run");
+    assert_eq!(status, Some(2), "{text}");
+    assert!(text.contains("error[not-audited]:"), "{text}");
+    let heads = text.lines().filter(|line| line.starts_with("./"));
+    assert_eq!(heads.count(), 5, "{text}");
+    let both = "audit broken.toml unequal.toml --no-run --format";
+    let (status, text) = ended(&place, &format!("{both} json"));
+    assert_eq!(status, Some(2));
+    let found = json(&text);
+    assert_eq!(found["audited"][0]["remarks"][0]["level"], "error");
+    assert_eq!(found["audited"][0]["audited"], false);
+    assert_eq!(found["audited"][1]["name"], "unequal.toml");
+    let (_, text) = ended(&place, &format!("{both} sarif"));
+    let own = &json(&text)["runs"][0]["results"][0];
+    assert_eq!(
+        (&own["level"], &own["ruleId"]),
+        (&"error".into(), &"not-audited".into())
+    );
+    let (_, text) = ended(&place, &format!("{both} github"));
+    let head = "::error file=broken.toml,line=";
+    assert!(text.starts_with(head), "{text}");
+    // Programs get the error of a single file in the same form.
+    let (status, text) = ended(&place, "audit missing.toml --format github");
+    assert_eq!(status, Some(2));
+    assert!(
+        text.starts_with("::error file=missing.toml,line=1,"),
+        "{text}"
+    );
+}
+
+#[test]
+fn results_among_studies_are_audited_by_their_scenarios_without_a_run() {
+    let place = Place::new();
+    let text = STUDY.replace("warmup = \"1s\"", "warmup = \"0s\"");
+    place.write(
+        "allowed.toml",
+        &format!("# audit: allow no-warmup because a\n{text}"),
+    );
+    ended(&place, "study allowed.toml --out out");
+    let (status, text) = ended(&place, "audit . --no-run --format json");
+    assert_ne!(status, Some(2), "{text}");
+    let found = json(&text);
+    let all = found["audited"].as_array().unwrap();
+    let own = all.iter().find(|own| own["name"] == "./out").unwrap();
+    let told = own["remarks"].as_array().unwrap();
+    let allowed = |remark: &&Value| remark["rule"] == "no-warmup" && remark["allowed"] == "a";
+    assert!(told.iter().any(|remark| allowed(&remark)), "{text}");
+}
+
+#[test]
+fn sarif_has_the_line_of_what_a_remark_is_about_and_a_fingerprint_that_stays() {
+    let place = Place::new();
+    let text = STUDY.replace("warmup = \"1s\"", "warmup = \"0s\"");
+    assert_ne!(text, STUDY);
+    place.write("start.toml", &text);
+    let line = "audit start.toml --no-run --format sarif";
+    let log = json(&ended(&place, line).1);
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let own = results
+        .iter()
+        .find(|own| own["ruleId"] == "no-warmup")
+        .unwrap();
+    let region = &own["locations"][0]["physicalLocation"]["region"];
+    assert_eq!(region["startLine"], line_of(&text, "warmup"));
+    let print = own["partialFingerprints"]["sojournRemark/v1"]
+        .as_str()
+        .unwrap();
+    assert!(print.starts_with("no-warmup:start.toml:"), "{print}");
+    // Two lines more change the line, not the fingerprint.
+    place.write("start.toml", &format!("# a\n# b\n{text}"));
+    let again = json(&ended(&place, line).1);
+    let results = again["runs"][0]["results"].as_array().unwrap();
+    let moved = results
+        .iter()
+        .find(|own| own["ruleId"] == "no-warmup")
+        .unwrap();
+    assert_eq!(moved["partialFingerprints"], own["partialFingerprints"]);
+    let region = &moved["locations"][0]["physicalLocation"]["region"];
+    assert_eq!(region["startLine"], line_of(&text, "warmup") + 2);
+    // Every field that SARIF 2.1.0 requires of a result with a location.
+    for result in results {
+        assert!(result["message"]["text"].is_string(), "{result}");
+        let rule = result["ruleId"].as_str().unwrap();
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(
+            again["runs"][0]["tool"]["driver"]["rules"][index]["id"],
+            rule
+        );
+        let levels = ["none", "note", "warning", "error"];
+        assert!(
+            levels.contains(&result["level"].as_str().unwrap()),
+            "{result}"
+        );
+    }
+    assert!(again["runs"][0]["tool"]["driver"]["name"].is_string());
 }

@@ -1,5 +1,6 @@
 //! The results of a study in memory.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
 use super::{ResultDir, Run};
 use crate::columns::{Kind, batch, run_id, schema};
+use crate::design::Asked;
 use crate::manifest::{Manifest, PointInfo};
 use crate::outcome::{BatchOutcome, RunOutcome, SeriesOutcome};
 
@@ -87,6 +89,29 @@ impl ResultSet {
             runs: runs?,
             dir: Some(dir),
         })
+    }
+
+    /// The results of some experiments alone, by their names.
+    #[must_use]
+    pub fn of_experiments(&self, holds: &dyn Fn(&str) -> bool) -> ResultSet {
+        let mut manifest = self.manifest.clone();
+        manifest.experiments.retain(|own| holds(&own.name));
+        manifest.points.retain(|own| holds(&own.experiment));
+        manifest.tables.retain(|own| holds(&own.experiment));
+        manifest.figures.retain(|own| holds(&own.experiment));
+        let points: BTreeSet<u64> = manifest.points.iter().map(|own| own.point).collect();
+        if let Some(design) = &mut manifest.design {
+            let is_own = |asked: &Asked| points.contains(&asked.point);
+            design
+                .groups
+                .retain(|group| group.points.iter().any(is_own));
+        }
+        let runs = self.runs.iter().filter(|run| points.contains(&run.point));
+        ResultSet {
+            manifest,
+            runs: runs.cloned().collect(),
+            dir: self.dir.clone(),
+        }
     }
 
     /// Replaces the auditor's notes, in the directory, too.

@@ -47,7 +47,12 @@ impl About {
     pub(super) fn page(&self) -> String {
         let mut page = format!("*{}.* {}\n", self.title, self.reason);
         if !self.remedy.is_empty() {
-            let _ = write!(page, "\n**Remedy.** {}\n", self.remedy);
+            // A block of code begins a line.
+            let gap = match self.remedy.starts_with("```") {
+                true => "\n\n",
+                false => " ",
+            };
+            let _ = write!(page, "\n**Remedy.**{gap}{}\n", self.remedy);
         }
         if !self.source.is_empty() {
             let _ = write!(page, "\n**Source.** {}\n", self.source);

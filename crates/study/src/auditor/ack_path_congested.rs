@@ -1,20 +1,25 @@
 //! Rule `ack-path-congested`.
 
+use sojourn_results::asked::Of;
 use sojourn_results::outcome::{QueueOutcome, RunOutcome};
 use sojourn_results::stats::{to_f64, wide_to_f64};
+use sojourn_run::compile::LinkInfo;
 use sojourn_sim::DropReason;
 
 use super::about::{About, Stage};
 use super::evidence::{Evidence, Remark, Seen, short};
 use super::finding::Finding;
-use super::traffic::{has_window, is_data, reverse_of, runs_at};
+use super::traffic::{has_window, is_data, numbered, reverse_of, runs_at};
+use crate::measured::Load;
 
 pub(super) const ABOUT: About = About {
     title: "Acknowledgements alone fill the way back from the bottleneck, or are dropped there",
     reason: "The way back then decides how fast flows send, and the queue that the tables show has little to \
         do with it. The rule looks at the other direction of the measured link where no flow sends data in \
         it. It reports a utilization above 90 %, and drops. No source gives a limit: 90 % is Sojourn's \
-        choice, since a link that is nearly full makes acknowledgements wait for each other.",
+        choice, since a link that is nearly full makes acknowledgements wait for each other. Where flows do send data there, it \
+        notes that the backlog delays acknowledgements by more than the round trip, if the tables show \
+        nothing of the way back and no factor changes it.",
     source: "RFC 3449, *TCP performance implications of network path asymmetry*, 2002, section 3.",
     remedy: "Raise the rate of the way back.\n\n```toml\n[topology]\nrate = \"20Mbps\"\nreverse_rate = \
         \"2Mbps\"\n```",
@@ -64,7 +69,71 @@ compare = true
 const FULL_LINK: f64 = 0.9;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    evidence.at_points(Finding::warning, |point| congested(evidence, point))
+    let mut found = evidence.at_points(Finding::warning, |point| congested(evidence, point));
+    found.extend(evidence.at_points(Finding::note, |point| delayed(evidence, point)));
+    found
+}
+
+/// Data on the way back that delays acknowledgements by more than the round trip, where neither tables nor factors are about it.
+fn delayed(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
+    let back = reverse_of(point, evidence.bottleneck(point)?)?;
+    let forward = numbered(point).filter(|(_, flow)| flow.forward && has_window(point, flow));
+    let trip = forward.map(|(_, flow)| flow.base_rtt).max()?;
+    let mut runs = runs_at(point, &back.name);
+    let data = |(run, queue): (&RunOutcome, &QueueOutcome)| {
+        (0..queue.per_flow.len()).any(|flow| is_data(run, queue, flow))
+    };
+    let delay = Load::of(&point.runs, &back.name)?.queueing;
+    let is_off = delay > trip.as_secs_f64() && runs.any(data);
+    (is_off && !is_shown(evidence, point, back) && !is_varied(evidence, point, back)).then(|| {
+        let text = format!(
+            "Data on the way back delays acknowledgements at {} by {} s on average, more than the round trip of {trip}, and the tables do not show it.",
+            back.name,
+            short(delay)
+        );
+        Remark::new(text).on(&back.name)
+    })
+}
+
+/// Whether the tables of a point show the way back, or flows that use it.
+fn is_shown(evidence: &Evidence<'_>, point: &Seen<'_>, back: &LinkInfo) -> bool {
+    let is_back = |name: &String| {
+        let flows = point.compiled.flows.iter().filter(|flow| !flow.forward);
+        flows
+            .into_iter()
+            .any(|flow| flow.label == *name || flow.name == *name)
+    };
+    let mut shown = evidence.shown.iter();
+    let own = shown.find(|own| own.wanted.experiment.name == point.info.experiment);
+    own.is_some_and(|own| {
+        let asked = own.wanted.asked();
+        let of_back = asked.iter().any(|asked| match &asked.of {
+            Of::Reverse | Of::All => true,
+            Of::Flows(name) => is_back(name),
+            _ => false,
+        });
+        of_back || own.links(evidence).contains(&back.name)
+    })
+}
+
+/// Whether the points of the experiment differ in the way back or in the flows that use it.
+fn is_varied(evidence: &Evidence<'_>, point: &Seen<'_>, back: &LinkInfo) -> bool {
+    let kinds = |seen: &Seen<'_>| -> Vec<(String, String)> {
+        let flows = seen.compiled.flows.iter().filter(|flow| !flow.forward);
+        let names = flows.map(|flow| (flow.name.clone(), flow.kind.clone()));
+        names.collect()
+    };
+    evidence.points.iter().any(|other| {
+        let links = other.compiled.links.iter();
+        let mut same = links.filter(|link| {
+            link.name == back.name
+                && link.rate == back.rate
+                && link.discipline.name == back.discipline.name
+                && link.resolved.pairs == back.resolved.pairs
+        });
+        other.info.experiment == point.info.experiment
+            && (same.next().is_none() || kinds(other) != kinds(point))
+    })
 }
 
 fn congested(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {

@@ -15,7 +15,9 @@ pub(super) const ABOUT: About = About {
         which. A level may set one kind: the queues with their limits, the flows, the network, or the rest \
         of a scenario. These kinds are Sojourn's choice. A level may never set the seed, since the same \
         replication then has another traffic. The rule compares the scenarios of the points key by key, with \
-        every default filled in. It is an error where the traffic differs together with something else: \
+        every default filled in. A factor that sets other queues and another thing is looked at without \
+        `compare = true`, too: it is a warning where levels bear the names of their queues, and else a note. \
+        Of levels under comparison, it is an error where the traffic differs together with something else: \
         flows, their number, sizes, rates or congestion controls. Otherwise it is a warning.",
     source: "Law and Kelton, *Simulation Modeling and Analysis*, third edition, 2000, chapter 11 (common \
         random numbers) and chapter 12 (experimental design).",
@@ -88,6 +90,63 @@ enum Kind {
 }
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = declared(evidence);
+    found.extend(undeclared(evidence));
+    found
+}
+
+/// Levels that set the queues and something else, which tables put side by side without `compare = true`.
+fn undeclared(evidence: &Evidence<'_>) -> Option<Finding> {
+    let names = |compared: &Compared<'_>| -> Vec<(String, &'static str)> {
+        let own = compared.points.iter();
+        let own = own.filter_map(|(label, point)| {
+            Some((label.clone(), evidence.bottleneck(point)?.discipline.name))
+        });
+        own.collect()
+    };
+    let other_queues = |compared: &&Compared<'_>| {
+        let names: BTreeSet<&str> = names(compared).iter().map(|(_, name)| *name).collect();
+        names.len() > 1
+    };
+    let all = evidence.beside.iter().filter(other_queues);
+    let found: Vec<(&Compared<'_>, Differing)> = all
+        .filter_map(|compared| Some((compared, Differing::of(evidence, compared)?)))
+        .filter(|(_, differing)| differing.kinds.contains(&Kind::Queue))
+        .collect();
+    let (compared, differing) = found.first()?;
+    let text = format!(
+        "The levels that tables put side by side differ in {}{}: {}. A difference in results may come from any of them.",
+        differing.kinds(),
+        at_places(compared, found.len()),
+        listed(&differing.keys, LISTED)
+    );
+    let plain = |text: &str| -> String {
+        let letters = text.chars().filter(|own| own.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    // Levels that bear the names of their queues claim to compare these.
+    let claims = |(compared, _): &(&Compared<'_>, Differing)| {
+        let mut names = names(compared).into_iter();
+        names.all(|(label, name)| plain(&label).contains(&plain(name)))
+    };
+    let finding = match found.iter().any(claims) {
+        true => Finding::warning(text),
+        false => Finding::note(text),
+    };
+    let points = found.iter().flat_map(|(compared, _)| &compared.points);
+    Some(finding.at(points.map(|(_, point)| point.info.name())))
+}
+
+/// Where something was found: the first place, and how many there are.
+fn at_places(compared: &Compared<'_>, count: usize) -> String {
+    match (compared.place.as_str(), count) {
+        ("", _) => String::new(),
+        (place, 1) => format!(" ({place})"),
+        (place, many) => format!(" (at {many} places, such as {place})"),
+    }
+}
+
+fn declared(evidence: &Evidence<'_>) -> Vec<Finding> {
     let told = evidence.comparisons.iter();
     let mut found: Vec<(&Compared<'_>, Differing)> = told
         .filter_map(|compared| Some((compared, Differing::of(evidence, compared)?)))
@@ -97,11 +156,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let Some((compared, differing)) = found.first() else {
         return Vec::new();
     };
-    let place = match (compared.place.as_str(), found.len()) {
-        ("", _) => String::new(),
-        (place, 1) => format!(" ({place})"),
-        (place, many) => format!(" (at {many} places, such as {place})"),
-    };
+    let place = at_places(compared, found.len());
     let text = format!(
         "The levels under comparison differ in {}{place}: {}. A difference in results may come from any of them.",
         differing.kinds(),

@@ -34,6 +34,17 @@ pub(super) struct Evidence<'a> {
     pub(super) shown: Vec<Shown<'a>>,
     /// What the reader of the study had to say on dialects that components lack.
     pub(super) fallbacks: &'a [String],
+    /// How many points and comparisons the study has. These may be those of some experiments alone.
+    pub(super) all: Totals,
+}
+
+/// What texts count against.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Totals {
+    /// Points of the study.
+    pub(super) points: usize,
+    /// Comparisons of the study.
+    pub(super) comparisons: usize,
 }
 
 /// What the tables of an experiment show.
@@ -184,12 +195,17 @@ impl<'a> Evidence<'a> {
                     points: comparison.points.iter().filter_map(of).collect(),
                 }
             });
+        let comparisons: Vec<Compared<'_>> = comparisons.collect();
         let experiments = results.manifest.experiments.iter();
         let shown = experiments.map(|experiment| Shown::of(Wanted::of(results, experiment)));
         Evidence {
             results,
             points,
-            comparisons: comparisons.collect(),
+            all: Totals {
+                points: points.len(),
+                comparisons: comparisons.len(),
+            },
+            comparisons,
             beside: beside(results, points),
             shown: shown.collect(),
             fallbacks,
@@ -255,7 +271,7 @@ impl<'a> Evidence<'a> {
             return Vec::new();
         };
         let text = &remark.text;
-        let (count, all) = (found.len(), self.points.len());
+        let (count, all) = (found.len(), self.all.points);
         // What is the same everywhere needs no example.
         let everywhere =
             count == all && all > 1 && found.iter().all(|(_, other)| other.text == *text);

@@ -77,7 +77,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         .collect();
     let mut found = Vec::new();
     if let Some((compared, labels)) = idle.first() {
-        let place = places(&compared.place, idle.len(), evidence.comparisons.len());
+        let place = places(&compared.place, idle.len(), evidence.all.comparisons);
         let points = idle.iter().flat_map(|(compared, _)| &compared.points);
         let links = evidence.bottleneck(compared.points[0].1);
         found.push(

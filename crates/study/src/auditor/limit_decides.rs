@@ -86,7 +86,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let links = links.iter().map(|link| link.name.clone());
-    let places = places(place, found.len(), evidence.comparisons.len());
+    let places = places(place, found.len(), evidence.all.comparisons);
     let text = format!(
         "Drops for lack of room decide more than the algorithm: {text} of all drops and marks.{places} Raise the limit, and look at \
          whether the result stays."

@@ -85,7 +85,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let own = all.filter(|own| is_serious(evidence, &known, own) == serious);
         let own: Vec<&Unsteady<'_>> = own.collect();
         let first = own.first()?;
-        let place = places(&first.point.name(), own.len(), evidence.points.len());
+        let place = places(&first.point.name(), own.len(), evidence.all.points);
         let text = reason(evidence, &known, first);
         let finding = level(format!(
             "Not steady: {text}{place}. Make run.duration (--duration) longer."

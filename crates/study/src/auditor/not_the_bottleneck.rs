@@ -7,6 +7,7 @@ use sojourn_units::Rate;
 use super::about::{About, Stage};
 use super::evidence::{Evidence, Other, Remark, Seen, Shown, places, short};
 use super::finding::Finding;
+use crate::measured::Load;
 use crate::summary::links::is_marked;
 
 pub(super) const ABOUT: About = About {
@@ -15,7 +16,8 @@ pub(super) const ABOUT: About = About {
         queue then has little to manage, and all queues look alike there. This happens where a factor raises \
         the rate of the measured link to that of another. Only a link with a utilization of one half or more \
         counts, and only a queue that is twice as long counts as longer. Both numbers are Sojourn's choice: \
-        below them it is not clear which link holds the flows back.",
+        below them it is not clear which link holds the flows back. Where the file marks a link, it is a \
+        warning if that link is idle while another is full, and else a note.",
     source: "RFC 7928, section 3.1 (the topology: the AQM under test is at the bottleneck).",
     remedy: "Leave such levels out, raise the rate of the other link, or show its metrics as \
         well.\n\n```toml\n[[table]]\nid = \"t\"\nexperiment = \"e\"\nrows = [\"queue\"]\nmetrics = \
@@ -66,6 +68,10 @@ queue = "droptail limit=20p"
 
 /// Rates that differ by less are the same.
 const ALMOST: f64 = 0.999;
+/// A link with less utilization is idle.
+const IDLE: f64 = 0.5;
+/// A link with more utilization is full.
+const FULL: f64 = 0.9;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let found = evidence.shown.iter();
@@ -109,7 +115,18 @@ fn moved(evidence: &Evidence<'_>, shown: &Shown<'_>) -> Option<Finding> {
     if found.is_none() {
         let text =
             format!("The tables show the queue of {link}, as the file says; {other} {why}{place}.");
-        return Some(Finding::note(text).on_links([other.clone()]).at(names));
+        let utilization = |seen: &Seen<'_>, link: &str| {
+            Load::of(&seen.runs, link).map_or(0.0, |load| load.utilization)
+        };
+        let idle = elsewhere.iter().any(|(seen, other)| {
+            utilization(seen, link) < IDLE && utilization(seen, &other.link) > FULL
+        });
+        // A mark says which queue is at the bottleneck, and it is not.
+        let finding = match marked && idle {
+            true => Finding::warning(text),
+            false => Finding::note(text),
+        };
+        return Some(finding.on_links([other.clone()]).at(names));
     }
     let what = match elsewhere.len() < points.len() {
         true => "The bottleneck differs over the points",

@@ -77,7 +77,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let matters = limits
             .iter()
             .any(|(_, buffer)| buffer.bytes > least * EQUAL_WITHIN && buffer.longest > least);
-        if sizes.len() < 2 || most <= least * EQUAL_WITHIN || !matters || same_asked(&limits) {
+        if sizes.len() < 2 || most <= least * EQUAL_WITHIN || !matters || same(&limits) {
             continue;
         }
         points.extend(compared.points.iter().map(|(_, point)| point.info.name()));
@@ -88,7 +88,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let Some((place, text)) = found.first() else {
         return Vec::new();
     };
-    let places = places(place, found.len(), evidence.comparisons.len());
+    let places = places(place, found.len(), evidence.all.comparisons);
     let graph = evidence.points.iter().any(Seen::is_graph);
     let fix = match graph {
         true => "Set limit in each queue's specification",
@@ -114,6 +114,13 @@ fn listed(limits: &[(&String, Buffer)]) -> String {
     let ends = [limits.iter().min_by(by_size), limits.iter().max_by(by_size)];
     let ends: Vec<String> = ends.into_iter().flatten().map(text).collect();
     format!("from {}", ends.join(" to "))
+}
+
+/// Whether all have the same limit, in packets of whatever size or as it was given.
+fn same(limits: &[(&String, Buffer)]) -> bool {
+    let mut own = limits.iter().map(|(_, buffer)| &buffer.limit);
+    let first = own.next();
+    first.is_some_and(|first| own.all(|other| other == first)) || same_asked(limits)
 }
 
 /// Whether all were given as the same time or number of bandwidth-delay products: a shaper sends less in a time than its link.
@@ -222,6 +229,18 @@ mod tests {
             "from limit 1: any amount to limit 40: any amount"
         );
         assert_eq!(listed(&limits(3)).matches("limit").count(), 3);
+    }
+
+    #[test]
+    fn one_number_of_packets_is_equal_whatever_their_size() {
+        let label = "a".to_owned();
+        let of = |limit: &str, bytes: f64| Buffer {
+            limit: limit.parse().ok(),
+            ..buffer(None, bytes)
+        };
+        let are_same = |one: Buffer, other: Buffer| same(&[(&label, one), (&label, other)]);
+        assert!(are_same(of("80p", 98_300.0), of("80p", 111_000.0)));
+        assert!(!are_same(of("80p", 98_300.0), of("90p", 98_400.0)));
     }
 
     #[test]

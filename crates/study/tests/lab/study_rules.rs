@@ -273,3 +273,217 @@ fn runs_in_which_flows_still_grow_are_warned_of_and_a_delay_far_from_others_is_n
     assert_eq!(levels("20s", "5s"), [Severity::Warning]);
     assert_eq!(levels("50s", "20s"), [Severity::Note]);
 }
+
+/// Two experiments without a warm-up, with allowances in front.
+fn two_experiments(allowances: &str) -> Vec<Note> {
+    let experiment = |name: &str, queues: &str| {
+        format!(
+            "[[experiment]]\nname = \"{name}\"\n[[experiment.factor]]\nname = \"queue\"\npath = \"topology.queue\"\n\
+             values = [{queues}]\ncompare = true\n"
+        )
+    };
+    notes(&format!(
+        "{allowances}\nflows = [\"4*reno\"]\n[run]\nduration = \"2s\"\nwarmup = \"0s\"\nreplications = 2\n[topology]\n{SMALL}\n{}{}",
+        experiment("starts", "\"droptail\", \"codel\""),
+        experiment("others", "\"droptail\", \"codel\", \"pie\"")
+    ))
+}
+
+#[test]
+fn an_allowance_for_an_experiment_leaves_the_same_remark_at_the_others() {
+    let told = |allowances: &str| {
+        let all = two_experiments(allowances).into_iter();
+        let own = all.filter(|note| note.rule == "no-warmup");
+        own.map(|note| (note.allowed, note.text, note.points.len()))
+            .collect::<Vec<_>>()
+    };
+    let one = told("# audit: allow no-warmup in starts because the start is the question");
+    assert_eq!(one.len(), 2, "{one:?}");
+    let (allowed, text, points) = &one[0];
+    assert_eq!((allowed.as_deref(), *points), (None, 3), "{one:?}");
+    assert!(text.contains("(at 3 of 5, such as others: "), "{text}");
+    let (allowed, text, points) = &one[1];
+    let reason = Some("the start is the question");
+    assert_eq!((allowed.as_deref(), *points), (reason, 2), "{one:?}");
+    assert!(text.contains("(at 2 of 5, such as starts: "), "{text}");
+    // Each experiment has its own reason, and the rest may have one.
+    let each = told(
+        "# audit: allow no-warmup in starts because a\n# audit: allow no-warmup in others because b",
+    );
+    let reasons: Vec<Option<&str>> = each.iter().map(|own| own.0.as_deref()).collect();
+    assert_eq!(reasons, [Some("a"), Some("b")]);
+    let rest =
+        told("# audit: allow no-warmup in starts because a\n# audit: allow no-warmup because b");
+    let reasons: Vec<Option<&str>> = rest.iter().map(|own| own.0.as_deref()).collect();
+    assert_eq!(reasons, [Some("b"), Some("a")]);
+}
+
+/// Level and text of what a rule says.
+fn told(all: &[(String, Severity, String)], rule: &str) -> Vec<(Severity, String)> {
+    let own = all.iter().filter(|(own, _, _)| own == rule);
+    own.map(|(_, severity, text)| (*severity, text.clone()))
+        .collect()
+}
+
+#[test]
+fn an_allowance_that_nothing_needed_is_told_with_its_line() {
+    let text = compared(SMALL, &["4*reno"], &["droptail", "codel"], SHORT);
+    let all = said(&format!("# audit: allow no-warmup because a\n{text}"));
+    let own = told(&all, "no-warmup");
+    assert_eq!(own.len(), 1, "{all:?}");
+    assert_eq!(own[0].0, Severity::Note);
+    assert!(own[0].1.contains("in line 1 was not needed"), "{own:?}");
+}
+
+#[test]
+fn an_overload_is_told_at_any_hop_and_on_the_way_back() {
+    let hop = "kind = \"parking_lot\"\nhops = 2\nrate = \"2Mbps\"\nbuffer = \"20p\"";
+    let flows = ["cbr 2500kbps size=500B"];
+    let all = said(&compared(hop, &flows, &["droptail", "codel"], SHORT));
+    assert!(!told(&all, "overload").is_empty(), "{all:?}");
+    let flows = ["4*reno", "poisson rate=3Mbps size=500B direction=reverse"];
+    let all = said(&compared(SMALL, &flows, &["droptail", "codel"], SHORT));
+    let own = told(&all, "overload");
+    assert!(
+        own.iter().any(|(_, text)| text.contains("right-left")),
+        "{all:?}"
+    );
+    let fewer = ["4*reno", "poisson rate=1Mbps size=500B direction=reverse"];
+    let all = said(&compared(SMALL, &fewer, &["droptail", "codel"], SHORT));
+    assert!(told(&all, "overload").is_empty(), "{all:?}");
+}
+
+#[test]
+fn a_ladder_of_loads_crosses_one_on_purpose() {
+    let text = compared(
+        SMALL,
+        &["poisson rate=3Mbps size=500B"],
+        &["droptail", "codel"],
+        SHORT,
+    );
+    let factor = |values: &str| {
+        format!(
+            "{text}[[experiment.factor]]\nname = \"load\"\npath = \"flows[0].rate\"\nvalues = [{values}]\n"
+        )
+    };
+    let ladder = told(&said(&factor("\"1Mbps\", \"3Mbps\"")), "overload");
+    assert_eq!(ladder.len(), 1, "{ladder:?}");
+    assert_eq!(ladder[0].0, Severity::Note);
+    let above = told(&said(&factor("\"3Mbps\", \"4Mbps\"")), "overload");
+    assert_eq!(above.len(), 1, "{above:?}");
+    assert_eq!(above[0].0, Severity::Warning);
+}
+
+#[test]
+fn slow_starts_are_looked_for_in_every_replication() {
+    // Whether the first replication has a late flow depends on the seed.
+    for seed in 1..=8 {
+        let run =
+            format!("seed = {seed}\nduration = \"6s\"\nwarmup = \"1200ms\"\nstart_spread = \"2s\"");
+        let text = compared(SMALL, &["reno"], &["droptail"], &run);
+        let text = text.replace("replications = 2", "replications = 12");
+        let own = told(&said(&text), "slow-start-measured");
+        assert_eq!(own.len(), 1, "seed {seed}: {own:?}");
+        assert!(own[0].1.contains(" of 12 replications"), "{own:?}");
+    }
+}
+
+#[test]
+fn data_on_the_way_back_that_nobody_looks_at_is_noted() {
+    let topology = "rate = \"5Mbps\"\nreverse_rate = \"500kbps\"\nrtt = \"40ms\"\nbuffer = \"60p\"";
+    let flows = ["4*reno", "4*reno direction=reverse"];
+    let table = |metric: &str| {
+        format!(
+            "[[table]]\nid = \"t\"\nexperiment = \"e\"\nrows = [\"queue\"]\nmetrics = [\"{metric}\"]\n"
+        )
+    };
+    let text = compared(topology, &flows, &["droptail"], SHORT);
+    let all = said(&(text.clone() + &table("sojourn_s_mean")));
+    let own = told(&all, "ack-path-congested");
+    assert_eq!(own.len(), 1, "{all:?}");
+    assert_eq!(own[0].0, Severity::Note);
+    let shown = said(&(text + &table("sojourn_s_mean of right-left")));
+    assert!(told(&shown, "ack-path-congested").is_empty(), "{shown:?}");
+}
+
+#[test]
+fn levels_with_the_names_of_queues_are_confounded_without_being_declared() {
+    let study = |one: &str, other: &str| {
+        let text = compared(SMALL, &["4*reno"], &[], SHORT);
+        let values = format!(
+            "values = [{{ label = \"{one}\", set = {{ \"topology.queue\" = \"droptail\" }} }}, \
+             {{ label = \"{other}\", set = {{ \"topology.queue\" = \"codel\", \"topology.rtt\" = \"80ms\" }} }}]"
+        );
+        let text = text
+            .replace("path = \"topology.queue\"\n", "")
+            .replace("values = []", &values)
+            .replace("compare = true\n", "");
+        told(&said(&text), "confounded")
+    };
+    let named = study("DropTail", "CoDel");
+    assert_eq!(named.len(), 1, "{named:?}");
+    assert_eq!(named[0].0, Severity::Warning);
+    assert!(named[0].1.contains("queues and the network"), "{named:?}");
+    let cases = study("near", "far");
+    assert_eq!(cases.len(), 1, "{cases:?}");
+    assert_eq!(cases[0].0, Severity::Note);
+}
+
+/// Two senders behind access links, and a marked bottleneck.
+fn access(rate: &str, delay: &str) -> Vec<(String, Severity, String)> {
+    let link = |from: &str, to: &str, rest: &str| {
+        format!("[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\n{rest}\n")
+    };
+    said(&format!(
+        "flows = [\"2*cubic from=a to=s\", \"2*cubic from=b to=s\"]\n[run]\n{SHORT}\nreplications = 2\n{}{}{}",
+        link("a", "r", "rate = \"200Mbps\"\ndelay = \"8ms\""),
+        link("b", "r", &format!("rate = \"{rate}\"\ndelay = \"{delay}\"")),
+        link(
+            "r",
+            "s",
+            "rate = \"4Mbps\"\ndelay = \"9ms\"\nqueue = \"droptail limit=40p\"\nbottleneck = true"
+        )
+    ))
+}
+
+#[test]
+fn a_unit_that_is_off_is_named_with_its_link_below_a_thousand_times_too() {
+    let rate = told(&access("100kbps", "6ms"), "scale-outlier");
+    assert!(
+        rate.iter()
+            .any(|(_, text)| text.contains("b-r has 100kbps")),
+        "{rate:?}"
+    );
+    let delay = told(&access("200Mbps", "2s"), "scale-outlier");
+    assert!(
+        delay
+            .iter()
+            .any(|(_, text)| text.contains("b-r has a delay of 2s")),
+        "{delay:?}"
+    );
+    assert!(told(&access("200Mbps", "6ms"), "scale-outlier").is_empty());
+    // Access links that are far faster than the bottleneck, and a satellite, are normal.
+    assert!(told(&access("100Mbps", "300ms"), "scale-outlier").is_empty());
+}
+
+#[test]
+fn a_mark_on_an_idle_link_beside_a_full_one_is_a_warning() {
+    let study = |marked: &str| {
+        let mark = |name: &str| match name == marked {
+            true => "bottleneck = true\n",
+            false => "",
+        };
+        let text = format!(
+            "flows = [\"4*reno from=a to=c\"]\n[run]\n{SHORT}\nreplications = 2\n\
+             [[links]]\nfrom = \"a\"\nto = \"b\"\nrate = \"2Mbps\"\ndelay = \"5ms\"\nqueue = \"droptail limit=20p\"\n{}\
+             [[links]]\nfrom = \"b\"\nto = \"c\"\nrate = \"20Mbps\"\ndelay = \"5ms\"\nqueue = \"droptail limit=20p\"\n{}",
+            mark("a-b"),
+            mark("b-c")
+        );
+        told(&said(&text), "not-the-bottleneck")
+    };
+    let wrong = study("b-c");
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    assert_eq!(wrong[0].0, Severity::Warning);
+    assert!(study("a-b").is_empty());
+}

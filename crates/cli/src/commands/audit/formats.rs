@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use sojourn_report::{Note, Severity};
 use sojourn_results::manifest::VERSION;
 use sojourn_study::auditor::{RULES, Rule};
+use std::collections::BTreeMap;
 
 /// One object per study: its remarks, and how many there are of each level.
 pub(super) fn json(all: &[Audited]) -> String {
@@ -13,10 +14,12 @@ pub(super) fn json(all: &[Audited]) -> String {
 }
 
 fn study(own: &Audited) -> Value {
-    let remarks: Vec<Value> = own.notes.iter().map(remark).collect();
+    let remarks = own.notes.iter().map(|note| remark(own, note));
+    let remarks: Vec<Value> = remarks.collect();
     json!({
         "name": own.name,
         "file": own.file,
+        "audited": own.failed.is_none(),
         "errors": own.count(Severity::Error),
         "warnings": own.count(Severity::Warning),
         "notes": own.count(Severity::Note),
@@ -25,12 +28,13 @@ fn study(own: &Audited) -> Value {
     })
 }
 
-fn remark(note: &Note) -> Value {
+fn remark(own: &Audited, note: &Note) -> Value {
     let rule = sojourn_study::auditor::rule(&note.rule);
     json!({
         "rule": note.rule,
         "level": note.severity.name(),
         "text": note.text,
+        "line": own.line(note),
         "title": rule.map(|rule| rule.about.title),
         "remedy": rule.map(|rule| rule.about.remedy),
         "links": note.links,
@@ -43,10 +47,17 @@ fn remark(note: &Note) -> Value {
 /// A log of one run, with every rule.
 pub(super) fn sarif(all: &[Audited]) -> String {
     let rules: Vec<Value> = RULES.iter().map(rule).collect();
-    let results = all
-        .iter()
-        .flat_map(|own| own.notes.iter().map(|note| result(own, note)));
-    let results: Vec<Value> = results.collect();
+    let mut results: Vec<Value> = Vec::new();
+    // Several results of one rule in one experiment are told apart by their number.
+    let mut prints: BTreeMap<String, usize> = BTreeMap::new();
+    for own in all {
+        for note in &own.notes {
+            let print = own.fingerprint(note);
+            let number = prints.entry(print.clone()).or_default();
+            *number += 1;
+            results.push(result(own, note, &format!("{print}:{number}")));
+        }
+    }
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -67,7 +78,7 @@ fn rule(rule: &Rule) -> Value {
     })
 }
 
-fn result(own: &Audited, note: &Note) -> Value {
+fn result(own: &Audited, note: &Note, fingerprint: &str) -> Value {
     let mut result = json!({
         "ruleId": note.rule,
         "level": note.severity.name(),
@@ -75,10 +86,11 @@ fn result(own: &Audited, note: &Note) -> Value {
         "locations": [{
             "physicalLocation": {
                 "artifactLocation": { "uri": uri(&own.file) },
-                "region": { "startLine": 1 },
+                "region": { "startLine": own.line(note) },
             },
             "logicalLocations": logical(note),
         }],
+        "partialFingerprints": { "sojournRemark/v1": fingerprint },
     });
     let index = RULES.iter().position(|rule| rule.name() == note.rule);
     if let (Some(index), Some(object)) = (index, result.as_object_mut()) {
@@ -134,8 +146,9 @@ pub(super) fn github(all: &[Audited]) -> String {
                 None => note.text.clone(),
             };
             text.push_str(&format!(
-                "::{command} file={},line=1,title={}::{}\n",
+                "::{command} file={},line={},title={}::{}\n",
                 property(&own.file),
+                own.line(note),
                 property(&note.rule),
                 message(&said)
             ));
