@@ -2,10 +2,11 @@
 
 use crate::args::Format;
 use crate::failure::Failure;
-use crate::output::{Text, emit_data, paragraph};
+use crate::output::{Text, emit, emit_data, paragraph};
 use crate::terminal;
 use sojourn_report::{Note, Severity, Table, shell_word, text_table, text_table_within};
 use sojourn_results::ResultSet;
+use sojourn_run::needs::Needs;
 use sojourn_study::summary::{Comparison, comparison, note_text, severity};
 use std::path::Path;
 
@@ -135,6 +136,20 @@ pub(crate) fn notes<'a>(mut text: Text, notes: impl Iterator<Item = &'a Note>) -
         text = remark(text.plain(gap), &label, note, "  ");
     }
     text
+}
+
+/// Appends the auditor's warnings and errors, one paragraph each.
+pub(crate) fn warnings<'a>(text: Text, all: impl Iterator<Item = &'a Note>) -> Text {
+    notes(text, all.filter(|note| note.level() > Severity::Note))
+}
+
+/// Prints what runs need, in the format asked for, below a line that says of which runs.
+pub(crate) fn needs(needs: &Needs, format: Format, first: &str) -> Result<(), Failure> {
+    match format {
+        Format::Table => emit(&format!("{first}{needs}")),
+        Format::Json => emit_data(&needs.json()),
+        Format::Csv => emit_data(&needs.csv()),
+    }
 }
 
 /// Appends a remark as a paragraph behind its label; further lines are indented.

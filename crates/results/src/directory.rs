@@ -31,6 +31,9 @@ pub use set::{ResultSet, tables_arrow};
 pub use sojourn_scenario::document::MANIFEST_FILE;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
+/// Where `sojourn study --dialects` puts the results of the study as written, below the directory of all.
+pub const AS_WRITTEN: &str = "as-written";
+
 use files::{is_whole, parse_table};
 
 /// A result directory.
@@ -591,6 +594,28 @@ fn make(path: &Path) -> Result<bool> {
     }
 }
 
+/// Removes the results in a directory, and the directory if nothing else is in it. Where there is none, nothing is done.
+///
+/// # Errors
+/// When the directory holds something else, others write into it, or a file cannot be removed.
+pub fn remove_result_dir(path: &Path) -> Result<()> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    look(path)?;
+    let (hold, _) = enter(
+        path,
+        Taking {
+            fresh: true,
+            part: None,
+        },
+    )?;
+    drop(hold);
+    // With something of others in it, it stays.
+    let _ = fs::remove_dir(path);
+    Ok(())
+}
+
 /// Holds a result directory while a report is written into it.
 ///
 /// # Errors
@@ -604,12 +629,22 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let written = path.join(AS_WRITTEN);
+            let remedy = match written.join(MANIFEST_FILE).is_file() {
+                true => format!(
+                    "it holds the results of several dialects: name one of them, such as {}",
+                    written.display()
+                ),
+                false => {
+                    "name a directory that sojourn run --out or sojourn study wrote".to_owned()
+                }
+            };
             return Err(LabError::new(
                 LabErrorKind::ForeignResults,
                 "this is not a result directory: it has no manifest.json",
             )
             .in_file(&path.display().to_string())
-            .remedy("name a directory that sojourn run --out or sojourn study wrote"));
+            .remedy(remedy));
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
             return Err(LabError::new(

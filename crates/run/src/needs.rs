@@ -309,6 +309,39 @@ impl Needs {
     }
 }
 
+impl Needs {
+    /// Its numbers with names, sizes in bytes.
+    fn named(&self) -> [(&'static str, u64); 9] {
+        [
+            ("points", self.points),
+            ("runs", self.runs),
+            ("flows", self.flows),
+            ("samples", self.samples),
+            ("transfers", self.transfers),
+            ("run_bytes", self.run_bytes),
+            ("result_bytes", self.result_bytes),
+            ("series_bytes", self.series_bytes),
+            ("transfer_bytes", self.transfer_bytes),
+        ]
+    }
+
+    /// The same for programs: a JSON object of the fields of [`Needs`].
+    pub fn json(&self) -> String {
+        let lines = self
+            .named()
+            .map(|(name, value)| format!("  \"{name}\": {value}"));
+        format!("{{\n{}\n}}\n", lines.join(",\n"))
+    }
+
+    /// The same as comma-separated values: a line of names, and one of numbers.
+    pub fn csv(&self) -> String {
+        let named = self.named();
+        let names = named.map(|(name, _)| name.to_owned()).join(",");
+        let values = named.map(|(_, value)| value.to_string()).join(",");
+        format!("{names}\n{values}\n")
+    }
+}
+
 impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = [

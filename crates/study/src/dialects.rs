@@ -4,6 +4,7 @@
 //! dialects stays as it was written, and the report says so, as of the keys that a dialect does not have.
 
 mod components;
+mod differences;
 mod shown;
 mod verdicts;
 
@@ -15,7 +16,7 @@ use sojourn_scenario::model::Scenario;
 
 use crate::factors::unknown;
 use crate::study::{Point, Study};
-use components::{SYSTEMS, TEXTS, available, components, rewritten};
+use components::{SYSTEMS, TEXTS, available, components, of_release, rewritten};
 
 pub use components::Remarks;
 pub use shown::{AS_WRITTEN, DIALECTS_FILE, DIALECTS_PAGE};
@@ -66,6 +67,10 @@ pub fn asked(study: &Study, list: &str) -> Result<Vec<String>> {
             all.filter(|name| known.contains(*name)).for_each(&mut add);
         } else if known.contains(name) {
             add(name);
+        } else if let Some(dialect) = of_release(name).filter(|dialect| known.contains(*dialect)) {
+            let problem = format!("{name:?} is a release of the dialect {dialect:?}");
+            return Err(error(LabErrorKind::UnknownName, &problem)
+                .remedy(format!("write --dialects {dialect}")));
         } else {
             let names = std::iter::once(ALL).chain(known.iter().map(String::as_str));
             return Err(unknown(

@@ -74,3 +74,12 @@ pub(crate) fn unknown<'a>(
     .allowed("there are", list.join(", "));
     error.clone().with_text_of(&text)
 }
+
+/// `bottleneck_delay` as a heading: `Bottleneck delay`.
+pub(crate) fn capitalized(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}

@@ -9,15 +9,16 @@ mod axis;
 mod plane;
 mod shown;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use sojourn_report::Note;
 use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{ExperimentInfo, FactorInfo};
 use sojourn_results::specs::TableSpec;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
 use crate::factors::unknown;
-use crate::study::{Placed, Study};
+use crate::study::{Placed, Point, Study};
 use crate::summary::{Order, PairVerdict, Record, pair_verdicts, records};
 
 pub use axis::Axis;
@@ -62,12 +63,20 @@ pub struct Map {
     experiment: ExperimentInfo,
     factor: FactorInfo,
     /// The level of each other factor that the map is of.
+    fixed: BTreeMap<String, String>,
+    /// Those of factors whose values no axis replaces.
     others: BTreeMap<String, String>,
     metric: String,
+    /// Its heading, as tables have it.
+    heading: String,
     lower: bool,
     plane: Plane,
     spots: BTreeMap<(u64, u64), Spot>,
     unit: String,
+    /// Each point runs once, so that nothing tells a difference from chance.
+    once: bool,
+    /// What the auditor says of the places, each rule once.
+    notes: Vec<Note>,
 }
 
 /// How the names of metrics begin whose higher value is better.
@@ -112,6 +121,16 @@ impl Map {
             .find(|point| point.experiment == experiment.name);
         let mut others = first.map(|point| point.levels.clone()).unwrap_or_default();
         others.remove(&factor.name);
+        let mut request = request;
+        if let Some(first) = first {
+            called_as_factors(&mut request, &experiment, first);
+            check_factors(&request, &experiment, (&factor, first))?;
+        }
+        let run = first.map(Point::scenario).transpose()?;
+        let once = run.is_some_and(|scenario| {
+            let run = &scenario.run;
+            run.runs() == 1 && !run.deterministic && run.precision.is_none()
+        });
         let table = study
             .tables
             .iter()
@@ -123,7 +142,7 @@ impl Map {
             .or(named)
             .unwrap_or_else(|| METRIC.to_owned());
         let names = study.names(&experiment.name);
-        sojourn_results::asked::Asked::parse(&metric, None, names)
+        let asked = sojourn_results::asked::Asked::parse(&metric, None, names)
             .map_err(|error| error.in_file("--metric"))?;
         let higher = HIGHER.iter().any(|begin| metric.starts_with(begin));
         let plane = match request.y {
@@ -133,14 +152,18 @@ impl Map {
         Ok(Map {
             title: study.title.clone(),
             lower: request.lower.unwrap_or(!higher),
+            others: shown_levels(&request, &experiment, others.clone(), first),
+            fixed: others,
             request,
             experiment,
             factor,
-            others,
             metric,
+            heading: asked.title(),
             plane,
             spots: BTreeMap::new(),
             unit: String::new(),
+            once,
+            notes: Vec::new(),
         })
     }
 
@@ -152,27 +175,77 @@ impl Map {
         if self.spots.is_empty() {
             return self.study(study).map(Some);
         }
-        let winner = |at: &(u64, u64)| self.spots.get(at).map(|spot| spot.winner);
-        match self.plane.refine(self.request.depth, winner) {
-            true => self.study(study).map(Some),
-            false => Ok(None),
+        loop {
+            let winner = |at: &(u64, u64)| self.spots.get(at).map(|spot| spot.winner);
+            if !self.plane.refine(self.request.depth, winner) {
+                return Ok(None);
+            }
+            self.repeat();
+            if !self.open().is_empty() {
+                return self.study(study).map(Some);
+            }
         }
+    }
+
+    /// The texts of a place, which are what runs there.
+    fn at(&self, (x, y): (u64, u64)) -> (String, String) {
+        let text = |axis: &Axis, place| axis.text(self.plane.share(place));
+        let above = self.request.y.as_ref();
+        (
+            text(&self.request.x, x),
+            above.map_or_else(String::new, |axis| text(axis, y)),
+        )
+    }
+
+    /// The places that have not run, one for each that runs something else: on an axis of whole numbers, several places may be the same.
+    fn open(&self) -> BTreeMap<(String, String), (u64, u64)> {
+        let mut open = BTreeMap::new();
+        for at in self.plane.open(|at| self.spots.contains_key(at)) {
+            open.entry(self.at(at)).or_insert(at);
+        }
+        open
+    }
+
+    /// Gives places that run the same as one that ran what is known of that.
+    fn repeat(&mut self) {
+        let known: BTreeMap<(String, String), Spot> = self
+            .spots
+            .values()
+            .map(|spot| (spot.at.clone(), spot.clone()))
+            .collect();
+        for at in self.plane.open(|at| self.spots.contains_key(at)) {
+            if let Some(spot) = known.get(&self.at(at)) {
+                self.spots.insert(at, spot.clone());
+            }
+        }
+    }
+
+    /// What is known of each place that is not the same as another one, from left to right.
+    fn places(&self) -> Vec<&Spot> {
+        let mut known = BTreeSet::new();
+        let spots = self.spots.values();
+        spots.filter(|spot| known.insert(&spot.at)).collect()
+    }
+
+    /// What the auditor says of the places, each rule once.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// The study of all places that have not run.
     fn study(&self, study: &Study) -> Result<Study> {
-        let points: Vec<&crate::study::Point> = study
+        let points: Vec<&Point> = study
             .points()
             .iter()
             .filter(|point| {
                 let mut others = point.levels.clone();
                 others.remove(&self.factor.name);
-                point.experiment == self.experiment.name && others == self.others
+                point.experiment == self.experiment.name && others == self.fixed
             })
             .collect();
         let mut placed = Vec::new();
-        for at in self.plane.open(|at| self.spots.contains_key(at)) {
-            let name = name_of(at);
+        for (texts, at) in self.open() {
+            let name = self.name_of(&texts);
             let mut documents = Vec::new();
             for point in &points {
                 let mut document = point.document()?;
@@ -213,8 +286,13 @@ impl Map {
     pub fn take(&mut self, results: &ResultSet) {
         let verdicts = pair_verdicts(results);
         let values = records(results);
-        for at in self.plane.open(|at| self.spots.contains_key(at)) {
-            let name = name_of(at);
+        for note in &results.manifest.notes {
+            if !self.notes.iter().any(|known| known.rule == note.rule) {
+                self.notes.push(note.clone());
+            }
+        }
+        for (texts, at) in self.open() {
+            let name = self.name_of(&texts);
             let pairs: Vec<&PairVerdict> = verdicts
                 .iter()
                 .filter(|pair| pair.experiment == name)
@@ -230,12 +308,8 @@ impl Map {
             if let Some(record) = found.iter().flatten().next() {
                 self.unit.clone_from(&record.unit);
             }
-            let y = self.request.y.as_ref();
             let spot = Spot {
-                at: (
-                    self.request.x.text(self.plane.share(at.0)),
-                    y.map_or_else(String::new, |y| y.text(self.plane.share(at.1))),
-                ),
+                at: texts,
                 winner: self.winner(&pairs),
                 means: found
                     .iter()
@@ -243,6 +317,16 @@ impl Map {
                     .collect(),
             };
             self.spots.insert(at, spot);
+        }
+        self.repeat();
+    }
+
+    /// The name of the experiment of a place: `rate = 2Mbps, rtt = 40ms`.
+    fn name_of(&self, (x, y): &(String, String)) -> String {
+        let own = format!("{} = {x}", self.request.x.name());
+        match &self.request.y {
+            Some(axis) => format!("{own}, {} = {y}", axis.name()),
+            None => own,
         }
     }
 
@@ -266,9 +350,70 @@ impl Map {
     }
 }
 
-/// The name of the experiment of a place.
-fn name_of((x, y): (u64, u64)) -> String {
-    format!("{x} {y}")
+/// Gives axes the headings of the factors that set the same.
+fn called_as_factors(request: &mut Request, experiment: &ExperimentInfo, first: &Point) {
+    for (info, paths) in experiment.factors.iter().zip(first.paths()) {
+        for axis in std::iter::once(&mut request.x).chain(&mut request.y) {
+            if paths.iter().copied().eq([axis.path()]) {
+                axis.called(&info.title);
+            }
+        }
+    }
+}
+
+/// The levels of factors of which an axis leaves something.
+fn shown_levels(
+    request: &Request,
+    experiment: &ExperimentInfo,
+    mut levels: BTreeMap<String, String>,
+    first: Option<&Point>,
+) -> BTreeMap<String, String> {
+    let paths = first.map(Point::paths).unwrap_or_default();
+    for (info, paths) in experiment.factors.iter().zip(paths) {
+        if paths.iter().all(|path| axis_over(request, path).is_some()) {
+            levels.remove(&info.name);
+        }
+    }
+    levels
+}
+
+/// The axis that replaces what a path leads to.
+fn axis_over<'a>(request: &'a Request, path: &str) -> Option<&'a Axis> {
+    let mut axes = std::iter::once(&request.x).chain(&request.y);
+    axes.find(|axis| axis.replaces(path))
+}
+
+/// Refuses an axis that replaces what the compared factor sets, and ranges of which a map would show one sample alone.
+fn check_factors(
+    request: &Request,
+    experiment: &ExperimentInfo,
+    (compared, first): (&FactorInfo, &Point),
+) -> Result<()> {
+    for (info, paths) in experiment.factors.iter().zip(first.paths()) {
+        let over = |path: &&str| axis_over(request, path);
+        if info.name == compared.name
+            && let Some((path, axis)) = paths.iter().find_map(|path| Some((path, over(path)?)))
+        {
+            let problem = format!("the levels of {:?} set {path} themselves", info.name);
+            return Err(LabError::new(LabErrorKind::Contradiction, problem)
+                .in_file(axis.argument())
+                .remedy("name a quantity that all levels share"));
+        }
+        let sampled = experiment.sampling.as_ref();
+        let is_sampled = sampled.is_some_and(|design| design.factors.contains(&info.name));
+        if is_sampled && !paths.iter().all(|path| over(path).is_some()) {
+            let problem = format!(
+                "the experiment {:?} draws {:?} from a range, and a map needs one value",
+                experiment.name, info.name
+            );
+            return Err(LabError::new(LabErrorKind::Contradiction, problem)
+                .in_file("--experiment")
+                .remedy(
+                    "draw the map over it with --x or --y, or name an experiment without ranges",
+                ));
+        }
+    }
+    Ok(())
 }
 
 fn check(request: &Request) -> Result<()> {

@@ -7,6 +7,18 @@ use sojourn_units::{Bytes, Packets, Rate, Span};
 
 /// The least number of significant digits of a label.
 const DIGITS: usize = 4;
+/// Units of rates, in bits per second, of durations, in picoseconds, and of sizes, in bytes.
+const RATES: [(f64, &str); 4] = [(1.0, "bps"), (1e3, "kbps"), (1e6, "Mbps"), (1e9, "Gbps")];
+const SPANS: [(f64, &str); 5] = [
+    (1.0, "ps"),
+    (1e3, "ns"),
+    (1e6, "us"),
+    (1e9, "ms"),
+    (1e12, "s"),
+];
+const SIZES: [(f64, &str); 4] = [(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")];
+/// The unit of buffers that follow the rate and the round-trip time.
+const BDP: &str = "bdp";
 /// The most: then the label is the value.
 const MOST_DIGITS: usize = 12;
 
@@ -28,6 +40,8 @@ enum Kind {
     Span,
     Bytes,
     Packets,
+    /// Bandwidth-delay products.
+    Products,
     /// Per cent.
     Percent,
     /// A whole number without a unit.
@@ -53,8 +67,10 @@ impl Kind {
         if let Ok(packets) = text.parse::<Packets>() {
             return whole(Kind::Packets, packets.get());
         }
-        if let Some(number) = text.strip_suffix('%') {
-            return Some((Kind::Percent, number.trim().parse().ok()?));
+        for (unit, kind) in [("%", Kind::Percent), (BDP, Kind::Products)] {
+            if let Some(number) = text.strip_suffix(unit) {
+                return Some((kind, number.trim().parse().ok()?));
+            }
         }
         if let Ok(count) = text.parse::<u64>() {
             return whole(Kind::Whole, count);
@@ -70,6 +86,7 @@ impl Kind {
             Kind::Span => Span::from_ps(to_u64(value)).to_string(),
             Kind::Bytes => Bytes::new(to_u64(value)).to_string(),
             Kind::Packets => Packets::new(to_u64(value)).to_string(),
+            Kind::Products => format!("{value}{BDP}"),
             Kind::Percent => format!("{value}%"),
             Kind::Whole => to_u64(value).to_string(),
             Kind::Number => value.to_string(),
@@ -82,13 +99,37 @@ impl Kind {
             Kind::Span => "a duration",
             Kind::Bytes => "a number of bytes",
             Kind::Packets => "a number of packets",
+            Kind::Products => "a number of bandwidth-delay products",
             Kind::Percent => "a share",
             Kind::Whole | Kind::Number => "a number",
         }
     }
 
     const fn is_counted(self) -> bool {
-        !matches!(self, Kind::Percent | Kind::Number)
+        !matches!(self, Kind::Percent | Kind::Number | Kind::Products)
+    }
+
+    /// Its units from the smallest; none where values have one unit alone.
+    const fn units(self) -> &'static [(f64, &'static str)] {
+        match self {
+            Kind::Rate => &RATES,
+            Kind::Span => &SPANS,
+            Kind::Bytes => &SIZES,
+            _ => &[],
+        }
+    }
+}
+
+/// Why a path is no quantity that a map or a design varies; `None` if it may be one.
+pub(crate) fn is_no_quantity(path: &str) -> Option<&'static str> {
+    let run = path.strip_prefix("run.");
+    match run {
+        Some("duration" | "warmup" | "start_spread") => None,
+        Some("seed") => Some("the seed chooses the random draws of all replications"),
+        Some(_) => Some("it says how a point is run, not what runs"),
+        None if path.starts_with("limits.") => Some("limits say what a study may need"),
+        None if path.starts_with("series.") => Some("series say what is recorded"),
+        None => None,
     }
 }
 
@@ -156,10 +197,11 @@ impl Range {
             true => self.low * libm::exp(share * libm::log(self.high / self.low)),
             false => self.low + share * (self.high - self.low),
         };
-        let value = if self.kind.is_counted() {
-            value.round()
-        } else {
-            value
+        let value = match self.kind {
+            // A scenario has them in millionths.
+            Kind::Products => (value * 1e6).round() / 1e6,
+            kind if kind.is_counted() => value.round(),
+            _ => value,
         };
         value.clamp(self.low, self.high)
     }
@@ -169,17 +211,46 @@ impl Range {
         self.kind.text(value)
     }
 
-    /// The label of a value: rounded, and in a unit if one is given.
+    /// The unit that fits the middle of the range, and how much it is; `None` where values have one unit alone.
+    fn unit(&self) -> Option<(f64, &'static str)> {
+        let middle = self.at(0.5);
+        let units = self.kind.units();
+        let fits = units.iter().rev().find(|(one, _)| *one <= middle);
+        fits.or(units.first()).copied()
+    }
+
+    /// The label of a value: rounded, and without its unit if one is given.
     fn label(&self, value: f64, unit: Option<f64>, digits: usize) -> String {
-        match unit {
-            Some(one) => plain(rounded(value / one, digits)),
-            None => self.kind.text(rounded(value, digits)),
+        match (unit, self.unit()) {
+            (Some(one), _) => plain(rounded(value / one, digits)),
+            (None, Some((one, name))) => format!("{}{name}", plain(rounded(value / one, digits))),
+            (None, None) => self.kind.text(rounded(value, digits)),
         }
     }
 
-    /// The label of a value alone, in its own unit.
+    /// The label of a value alone, with as many digits as tell a few hundred values of the range apart. All labels have the unit that fits
+    /// the range, so that they can be compared.
     pub(crate) fn label_of(&self, value: f64) -> String {
-        self.label(value, None, DIGITS)
+        let narrow = libm::log10(self.high / (self.high - self.low)).max(0.0);
+        let more = usize::try_from(whole(narrow.floor())).unwrap_or(0);
+        self.label(value, None, (DIGITS + more).min(MOST_DIGITS))
+    }
+
+    /// A round value in the unit that fits it best.
+    pub(crate) fn tick_of(&self, value: f64) -> String {
+        self.kind.text(rounded(value, DIGITS))
+    }
+
+    /// Whether labels can leave out a unit: it is one of what the range is of.
+    pub(crate) fn has_unit(&self, unit: &str) -> bool {
+        let read = Kind::read(&format!("1{unit}"));
+        let counts = matches!(self.kind, Kind::Whole | Kind::Number);
+        counts || read.is_some_and(|(kind, _)| kind == self.kind)
+    }
+
+    /// What its values are: `a rate`.
+    pub(crate) fn of_what(&self) -> &'static str {
+        self.kind.name()
     }
 
     /// The labels of values, with as few digits as tell them apart.
@@ -226,7 +297,10 @@ mod tests {
             .map(|share| range.at(*share))
             .collect();
         assert_eq!(range.text(values[1]), "31622777bps");
-        assert_eq!(range.labels(&values, None), ["1Mbps", "31620kbps", "1Gbps"]);
+        assert_eq!(
+            range.labels(&values, None),
+            ["1Mbps", "31.62Mbps", "1000Mbps"]
+        );
         assert_eq!(range.labels(&values, Some("Mbps")), ["1", "31.62", "1000"]);
         let close = [31_622_777.0, 31_622_900.0];
         assert_eq!(range.labels(&close, Some("Mbps")), ["31.6228", "31.6229"]);
@@ -234,6 +308,35 @@ mod tests {
         assert_eq!(range.labels(&[range.at(1.0 / 3.0)], None), ["105ms"]);
         let range = Range::of("1", "10", false).unwrap();
         assert_eq!(range.labels(&[range.at(0.26)], None), ["3"]);
+    }
+
+    #[test]
+    fn labels_of_a_range_have_one_unit_and_are_read_as_what_they_say() {
+        let range = Range::of("1Mbps", "40Mbps", true).unwrap();
+        assert_eq!(range.label_of(6_324_555.0), "6.325Mbps");
+        assert_eq!(range.label_of(40e6), "40Mbps");
+        let range = Range::of("6.3Mbps", "6.4Mbps", false).unwrap();
+        assert_eq!(range.label_of(6_324_555.0), "6.3246Mbps");
+        for text in ["500kbps", "3ms", "20p", "0.5bdp", "3kB", "7", "20%"] {
+            let (kind, value) = Kind::read(text).unwrap();
+            let range = Range::of(&kind.text(value), &kind.text(2.0 * value), false).unwrap();
+            assert_eq!(Kind::read(&range.label_of(value)), Some((kind, value)));
+        }
+    }
+
+    #[test]
+    fn what_says_how_a_point_is_run_is_no_quantity() {
+        for path in [
+            "run.seed",
+            "run.replications",
+            "run.precision",
+            "limits.points",
+        ] {
+            assert!(is_no_quantity(path).is_some(), "{path}");
+        }
+        for path in ["run.duration", "topology.rate", "flows[0].count"] {
+            assert_eq!(is_no_quantity(path), None, "{path}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::args::MakeArgs;
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
-use crate::output::emit;
+use crate::show;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 use sojourn_run::needs::Needs;
 use sojourn_scenario::oneline::{Dumbbell, OPTIONS, dumbbell as read_dumbbell, parameter};
@@ -169,7 +169,7 @@ fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
     let mut study = Study::comparison(&base, &queues);
     study.limits = limits;
     if args.make.dry_run {
-        return emit(&study.needs()?.to_string());
+        return show::needs(&study.needs()?, args.make.format, "");
     }
     let mut words = Words::new("dumbbell");
     for (option, value) in OPTIONS

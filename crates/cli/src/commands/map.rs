@@ -1,22 +1,27 @@
 //! `sojourn map`.
 
 use super::run::{apply_run_options, apply_sets};
-use crate::args::{ForceArgs, Format, MakeArgs};
+use crate::args::{ForceArgs, Format, MakeArgs, threads};
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::inputs;
 use crate::make::make;
-use crate::output::{emit, emit_data};
+use crate::output::{Text, emit_data};
 use crate::progress::watched;
+use crate::show::{self, needs};
 use clap::{Args, ValueEnum};
+use sojourn_results::ResultSet;
 use sojourn_results::directory::{is_pipe_or_device, write_whole};
 use sojourn_results::overwrite::{has_text, refuse_foreign};
+use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::map::{Axis, Map, Request};
 use sojourn_study::named::find;
+use sojourn_study::study::Study;
 use std::ffi::OsString;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-/// Draw where each level of a compared factor wins, over one or two quantities.
+/// Draw where each level of a compared factor wins, over one or two quantities. A map keeps no runs: repeat it to draw it again.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sojourn map study.toml --x rate=1..1000Mbps:log --y rtt=5..300ms:log --out map.svg
@@ -24,7 +29,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct MapArgs {
     /// Study file (TOML), or the name of a study. One of its factors has compare = true.
     pub(crate) study: OsString,
-    /// Quantity from left to right: rate, rtt, buffer, delay, flows or a path, its range, and :log for a logarithmic scale.
+    /// Quantity from left to right: rate, rtt, buffer, delay, access_rate, flows, duration or a path; its range; and :log for a logarithmic
+    /// scale.
     #[arg(long, value_name = "NAME=LOW..HIGH[:log]")]
     pub(crate) x: String,
     /// Quantity from below. Without it, the crossovers along x are found.
@@ -59,8 +65,18 @@ pub(crate) struct MapArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) force: ForceArgs,
-    #[command(flatten)]
-    pub(crate) make: MakeArgs,
+    /// Number of parallel runs [default: one per core]. The map does not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<NonZero<usize>>,
+    /// Memory limit for the current runs and all results, by an estimate [default: 4GB]. Larger maps are refused.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) limit_memory: Option<String>,
+    /// Print what the first grid needs, without running anything.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Output format of the map.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: Format,
 }
 
 /// Which value wins.
@@ -88,15 +104,43 @@ fn table_of(picture: &Path) -> Option<PathBuf> {
     (!is_pipe_or_device(picture)).then(|| picture.with_extension("csv"))
 }
 
+/// Refuses a name of a picture that is not one of an SVG file, and files of others under that name and next to it.
+fn check_out(args: &MapArgs, out: &Path) -> Result<(), LabError> {
+    let ends = out.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    if ends.is_none_or(|ends| ends != "svg") && !is_pipe_or_device(out) {
+        let problem = "a map is written as SVG, into a file whose name ends with .svg";
+        let name = match out.file_stem().and_then(std::ffi::OsStr::to_str) {
+            None | Some("-" | "" | ".svg") => "map",
+            Some(name) => name,
+        };
+        return Err(LabError::new(LabErrorKind::BadValue, problem)
+            .in_file(&format!("--out {}", out.display()))
+            .remedy(format!("write --out {name}.svg")));
+    }
+    inputs::keep(Path::new(&args.study), "--out", out)?;
+    let force = args.force.force;
+    refuse_foreign(out, |picture| has_text(picture, PICTURE_MARK), force)?;
+    match table_of(out) {
+        Some(table) => refuse_foreign(&table, |table| has_text(table, TABLE_MARK), force),
+        None => Ok(()),
+    }
+}
+
+/// How runs are made.
+fn made_as(args: &MapArgs) -> MakeArgs {
+    MakeArgs {
+        threads: args.threads,
+        fresh: false,
+        limit_memory: args.limit_memory.clone(),
+        dry_run: args.dry_run,
+        format: args.format,
+    }
+}
+
 fn map(args: &MapArgs) -> Result<(), Failure> {
     let mut found = find(&args.study)?;
     if let Some(out) = &args.out {
-        inputs::keep(Path::new(&args.study), "--out", out)?;
-        let force = args.force.force;
-        refuse_foreign(out, |picture| has_text(picture, PICTURE_MARK), force)?;
-        if let Some(table) = table_of(out) {
-            refuse_foreign(&table, |table| has_text(table, TABLE_MARK), force)?;
-        }
+        check_out(args, out)?;
     }
     let y = args.y.as_deref().map(|text| Axis::read("--y", text));
     let depth = if y.is_some() { 2 } else { 6 };
@@ -111,31 +155,17 @@ fn map(args: &MapArgs) -> Result<(), Failure> {
     };
     apply_sets(&mut found.document, &args.sets)?;
     let (replications, seed) = (args.replications.as_deref(), args.seed.as_deref());
-    apply_run_options(
-        &mut found.document,
-        [replications, seed, None, None],
-        &args.make,
-    )?;
+    let make = made_as(args);
+    apply_run_options(&mut found.document, [replications, seed, None, None], &make)?;
     let study = found.study()?;
     let mut map = Map::of(&study, request)?;
     while let Some(round) = map.next(&study)? {
-        if args.make.dry_run {
+        if args.dry_run {
             let first = "The first grid; what is refined follows from what it shows.\n";
-            return emit(&format!("{first}{}", round.needs()?));
+            return needs(&round.needs()?, args.format, first);
         }
-        let name = format!("{}, map", found.name);
-        let made = make(
-            &round,
-            &name,
-            None,
-            String::new(),
-            None,
-            &args.make,
-            watched,
-        )?;
-        if let Some(results) = &made.results {
-            map.take(results);
-        }
+        let results = drawn(&round, &format!("{}, map", found.name), &make)?;
+        map.take(&results);
     }
     if let Some(out) = &args.out {
         write_whole(out, map.svg().as_bytes())?;
@@ -143,17 +173,38 @@ fn map(args: &MapArgs) -> Result<(), Failure> {
             write_whole(&table, map.csv().as_bytes())?;
         }
     }
-    match args.make.format {
-        Format::Csv => emit_data(&map.csv()),
-        Format::Json => emit_data(&map.json()),
-        Format::Table => {
-            let mut text = map.text();
-            if let Some(out) = &args.out {
-                let table = table_of(out).map(|table| format!(" and {}", table.display()));
-                let table = table.unwrap_or_default();
-                text.push_str(&format!("\nWrote {}{table}\n", out.display()));
-            }
-            emit(&text)
+    match args.format {
+        Format::Csv => {
+            emit_data(&map.csv())?;
+            show::warnings(Text::default(), map.notes().iter()).emit_beside();
         }
+        Format::Json => emit_data(&map.json())?,
+        Format::Table => shown(args, &map)?,
     }
+    Ok(())
+}
+
+/// The map in a terminal, what the auditor warns of, and where the files are.
+fn shown(args: &MapArgs, map: &Map) -> Result<(), Failure> {
+    let mut text = show::warnings(Text::default().plain(&map.text()), map.notes().iter());
+    if let Some(out) = &args.out {
+        let table = table_of(out).map(|table| format!(" and {}", table.display()));
+        let table = table.unwrap_or_default();
+        text = text.plain(&format!("\nWrote {}{table}\n", out.display()));
+    }
+    text.emit()
+}
+
+/// Runs the places of a round. All of them are in memory: an interrupt leaves nothing.
+fn drawn(round: &Study, name: &str, make_args: &MakeArgs) -> Result<ResultSet, Failure> {
+    let made = make(round, name, None, String::new(), None, make_args, watched);
+    let made = made.map_err(|failure| match failure {
+        Failure::Lab(error) if error.kind() == LabErrorKind::Interrupted => {
+            let again = "a map keeps no runs: repeat the command, with fewer --cells or --depth for a quicker map";
+            Failure::Lab(error.remedy(again))
+        }
+        other => other,
+    })?;
+    made.results
+        .ok_or_else(|| LabError::new(LabErrorKind::Bug, "a map has runs that were not made").into())
 }

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::inputs;
 use crate::interrupt;
 use crate::make::make;
-use crate::output::{emit, say};
+use crate::output::say;
 use crate::progress::watched;
 use crate::show;
 use crate::source::keep;
@@ -138,7 +138,7 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
         .option_path("--out", args.out.as_deref())
         .text();
     if args.make.dry_run {
-        return emit(&study.needs()?.to_string());
+        return show::needs(&study.needs()?, args.make.format, "");
     }
     if let Some(trace) = &args.trace {
         return traced(&study, &scenario, trace, command, args);

@@ -53,7 +53,7 @@ pub(crate) struct StudyArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Run the study once more in each of these dialects, such as rfc,ns2,linux or all, and say which rankings hold there. The results of
-    /// each dialect are in a directory of their own [default: results/NAME-dialects].
+    /// each dialect are in a directory of their own [default: results/NAME-dialects]. It cannot be combined with --shard.
     #[arg(long, value_name = "DIALECTS", conflicts_with = "shard")]
     pub(crate) dialects: Option<String>,
     /// Make only one part of the runs, such as 1/4. Other processes make the other parts.
@@ -85,7 +85,7 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
     study.keep_only(&args.only)?;
     study.check_arguments()?;
     if args.make.dry_run && args.dialects.is_none() {
-        return emit(&study.needs()?.to_string());
+        return show::needs(&study.needs()?, args.make.format, "");
     }
     let out = match (&args.out, &args.dialects) {
         (Some(out), _) => out.clone(),

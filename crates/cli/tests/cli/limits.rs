@@ -7,14 +7,15 @@ const TEN: &str = "values = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]";
 
 /// A study of `factors` factors with ten levels each.
 fn crossed(factors: usize, run: &str) -> String {
+    let flows = vec!["reno"; factors];
     let mut text = format!(
-        "flows = [\"reno\"]\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\nstart_spread = \"50ms\"\n{run}\n\
+        "flows = {flows:?}\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\nstart_spread = \"50ms\"\n{run}\n\
          [study]\ntitle = \"x\"\n[[experiment]]\nname = \"e\"\n"
     );
     for factor in 0..factors {
         let _ = writeln!(
             text,
-            "[[experiment.factor]]\nname = \"f{factor}\"\npath = \"flows[0].dscp\"\n{TEN}"
+            "[[experiment.factor]]\nname = \"f{factor}\"\npath = \"flows[{factor}].dscp\"\n{TEN}"
         );
     }
     text

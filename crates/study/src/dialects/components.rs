@@ -488,3 +488,12 @@ pub(super) fn available<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> BT
     }
     found
 }
+
+/// The dialect that some component has in this release, such as `linux` of `linux-6.1`: results print releases.
+pub(super) fn of_release(release: &str) -> Option<&'static str> {
+    entries().iter().find_map(|entry| {
+        let dialects = entry.dialects();
+        let found = dialects.iter().find(|info| info.release == release)?;
+        Some(found.name)
+    })
+}

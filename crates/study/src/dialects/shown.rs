@@ -1,14 +1,13 @@
 //! The rankings of a study in dialects as text, as Markdown and as JSON.
 
 use sojourn_report::{Grid, GridColumn, wrapped};
+pub use sojourn_results::directory::AS_WRITTEN;
 use sojourn_results::manifest::VERSION;
 
 use super::components::{Remarks, TEXTS};
 use super::verdicts::{Column, Ranking, Sensitivity, Standing};
 use crate::summary::{Order, PairVerdict};
 
-/// How the study's own dialect is called.
-pub const AS_WRITTEN: &str = "as-written";
 /// Name of the file with every ranking, for programs.
 pub const DIALECTS_FILE: &str = "dialects.json";
 /// Name of the file with every ranking, for readers.
@@ -19,10 +18,12 @@ const MOST_TURNS: usize = 8;
 const MOST_VALUES: usize = 3;
 /// Components or keys that a text lists at most in one sentence.
 const MOST_LISTED: usize = 8;
+/// Parameters that a text lists at most where a ranking turns.
+const MOST_PARAMETERS: usize = 5;
 
 /// What the words of a table mean.
 const LEGEND: &str = "holds: the same order, more than chance. turns: the opposite order, more than chance. \
-    unclear: not distinguishable. < and >: the order there of what is not distinguishable as written. A number counts places.";
+    unclear: not distinguishable. ?: not distinguishable as written; < and >: the order of such a pair there. A number counts places.";
 
 impl Standing {
     /// The word in a table.
@@ -50,7 +51,7 @@ struct Block<'a> {
     rows: Vec<Row<'a>>,
 }
 
-/// `CoDel < DRR`, or `CoDel, DRR` where they are not distinguishable.
+/// `CoDel < DRR`, or `CoDel ? DRR` where they are not distinguishable.
 fn statement(pair: &PairVerdict) -> String {
     match pair.order {
         Some(Order::Less) => format!("{} < {}", pair.a, pair.b),
@@ -150,6 +151,9 @@ impl Sensitivity {
             paragraph(&mut text, &line);
         }
         text.push('\n');
+        if let Some(line) = self.looked_at() {
+            paragraph(&mut text, &line);
+        }
         paragraph(&mut text, &self.conclusion());
         text
     }
@@ -180,7 +184,7 @@ impl Sensitivity {
     /// Where rankings turn, in words.
     fn turns(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for ranking in &self.rankings {
+        for (number, ranking) in self.rankings.iter().enumerate() {
             for (at, column) in self.ran() {
                 let Some((Standing::Turns, _)) = &ranking.there[at] else {
                     continue;
@@ -188,16 +192,28 @@ impl Sensitivity {
                 let pair = &ranking.written;
                 let places = [pair.experiment.clone(), place(pair)];
                 let places: Vec<String> = places.into_iter().filter(|p| !p.is_empty()).collect();
+                let differs = self.differs.get(&(number, at));
                 lines.push(format!(
-                    "Turns in {}: {}, {}, as written {}.",
+                    "Turns in {}: {}, {}, as written {}. {}",
                     column.dialect,
                     pair.title,
                     places.join(", "),
-                    statement(pair)
+                    statement(pair),
+                    parameters(differs.map(Vec::as_slice).unwrap_or_default())
                 ));
             }
         }
         lines
+    }
+
+    /// Which metrics are ranked; `None` if none is.
+    fn looked_at(&self) -> Option<String> {
+        let metrics = self.metrics();
+        let named = metrics.iter().map(|title| (*title).to_owned());
+        (!metrics.is_empty()).then(|| {
+            let all = named.collect::<Vec<_>>().join("; ");
+            format!("Metrics that are ranked: {all}.")
+        })
     }
 
     /// How many survive, in a sentence or two.
@@ -235,8 +251,19 @@ impl Sensitivity {
             self.conclusion(),
             LEGEND.replace('<', "\\<")
         ));
+        if let Some(line) = self.looked_at() {
+            text.push_str(&format!("\n{line}\n"));
+        }
         for line in self.columns.iter().flat_map(remarks) {
             text.push_str(&format!("\n- {line}"));
+        }
+        text.push('\n');
+        let turns = self.turns();
+        if !turns.is_empty() {
+            text.push_str("\n## What turns\n");
+        }
+        for line in turns {
+            text.push_str(&format!("\n- {}", escaped(&line)));
         }
         text.push('\n');
         for block in self.blocks() {
@@ -265,16 +292,19 @@ impl Sensitivity {
     /// The same for programs.
     pub fn json(&self) -> String {
         let dialects: Vec<serde_json::Value> = self.columns.iter().map(column_json).collect();
-        let rankings = self.rankings.iter().map(|ranking| {
+        let rankings = self.rankings.iter().enumerate().map(|(number, ranking)| {
             let there: serde_json::Map<String, serde_json::Value> = (self.ran())
                 .filter_map(|(at, column)| {
                     let (standing, pair) = ranking.there[at].as_ref()?;
-                    let value = serde_json::json!({
+                    let mut value = serde_json::json!({
                         "standing": standing,
                         "order": pair.as_ref().and_then(|pair| pair.order),
                         "difference": pair.as_ref().map(|pair| pair.difference),
                         "p_holm": pair.as_ref().and_then(|pair| pair.p_holm),
                     });
+                    if let Some(differs) = self.differs.get(&(number, at)) {
+                        value["parameters"] = serde_json::json!(differs);
+                    }
                     Some((column.dialect.clone(), value))
                 })
                 .collect();
@@ -286,6 +316,7 @@ impl Sensitivity {
                 "experiment": pair.experiment,
                 "levels": levels,
                 "metric": pair.metric,
+                "title": pair.title,
                 "a": pair.a,
                 "b": pair.b,
                 "order": pair.order,
@@ -298,6 +329,8 @@ impl Sensitivity {
             "title": self.title,
             "sojourn": VERSION,
             "totals": self.totals(),
+            "metrics": self.metrics(),
+            "notes": self.notes,
             "dialects": dialects,
             "rankings": rankings.collect::<Vec<_>>(),
         });
@@ -347,6 +380,19 @@ impl Sensitivity {
     }
 }
 
+/// What differs where a ranking turns, in a sentence.
+fn parameters(differs: &[String]) -> String {
+    if differs.is_empty() {
+        return "No parameter that both have differs: the rules do.".to_owned();
+    }
+    let shown = differs.iter().take(MOST_PARAMETERS).cloned();
+    let mut text = format!("Differs: {}", shown.collect::<Vec<_>>().join("; "));
+    if differs.len() > MOST_PARAMETERS {
+        text.push_str(&format!("; {} more", differs.len() - MOST_PARAMETERS));
+    }
+    text + "."
+}
+
 /// What becomes of the rankings of a row in a dialect: `holds`, or `holds 3, turns 1`.
 fn cell(row: &Row<'_>, at: usize) -> String {
     let mut counts: Vec<(Standing, usize)> = Vec::new();
@@ -379,7 +425,7 @@ fn remarks(column: &Column) -> Vec<String> {
     let mut texts = Vec::new();
     if name == TEXTS {
         texts.push(format!(
-            "{name}: each component in its default dialect, which is that of its RFC or paper."
+            "{name}: each component in its default dialect."
         ));
     }
     if column.same {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use sojourn_report::Note;
 use sojourn_results::directory::ResultSet;
 
 use super::components::Remarks;
+use super::differences::differences;
 use crate::summary::{Order, PairVerdict, pair_verdicts};
 
 /// What becomes of the ranking of two levels in a dialect.
@@ -57,6 +59,10 @@ pub struct Sensitivity {
     pub columns: Vec<Column>,
     /// Every pair of compared levels in every metric that is ranked. Each has a standing per dialect that ran.
     pub rankings: Vec<Ranking>,
+    /// By the places of a ranking that turns and of the column in which it does: the parameters that differ between the two.
+    pub differs: BTreeMap<(usize, usize), Vec<String>>,
+    /// What the auditor says: of the study as written everything, of each dialect what a rule says that said nothing before.
+    pub notes: Vec<Note>,
 }
 
 /// How many rankings survive.
@@ -88,11 +94,49 @@ impl Sensitivity {
     pub fn of(written: &ResultSet, ran: Vec<(Column, Option<ResultSet>)>) -> Sensitivity {
         let results: Vec<Option<&ResultSet>> = ran.iter().map(|(_, set)| set.as_ref()).collect();
         let rankings = rankings(written, &results);
+        let mut differs = BTreeMap::new();
+        for (number, ranking) in rankings.iter().enumerate() {
+            for (column, results) in results.iter().enumerate() {
+                let standing = ranking.there[column]
+                    .as_ref()
+                    .map(|(standing, _)| *standing);
+                if let (Some(Standing::Turns), Some(there)) = (standing, results) {
+                    let found = differences(&written.manifest, &there.manifest, &ranking.written);
+                    differs.insert((number, column), found);
+                }
+            }
+        }
+        let mut notes = written.manifest.notes.clone();
+        for (column, results) in &ran {
+            for note in results.iter().flat_map(|results| &results.manifest.notes) {
+                if !notes.iter().any(|known| known.rule == note.rule) {
+                    let text = format!("In {}: {}", column.dialect, note.text);
+                    notes.push(Note {
+                        text,
+                        ..note.clone()
+                    });
+                }
+            }
+        }
         Sensitivity {
+            differs,
+            notes,
             title: written.manifest.title.clone(),
             columns: ran.into_iter().map(|(column, _)| column).collect(),
             rankings,
         }
+    }
+
+    /// The headings of the metrics that are ranked, each once.
+    pub fn metrics(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for ranking in &self.rankings {
+            let title = ranking.written.title.as_str();
+            if !all.contains(&title) {
+                all.push(title);
+            }
+        }
+        all
     }
 
     /// How many rankings survive.
@@ -192,6 +236,8 @@ mod tests {
         let found = Sensitivity {
             title: String::new(),
             columns: Vec::new(),
+            differs: BTreeMap::new(),
+            notes: Vec::new(),
             rankings: vec![
                 ranking(less, &[less, less]),
                 ranking(less, &[None, greater]),

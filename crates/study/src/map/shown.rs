@@ -22,7 +22,7 @@ impl Map {
     /// What the picture is of, in a line.
     fn about(&self) -> String {
         let which = if self.lower { "lowest" } else { "highest" };
-        let mut text = format!("{}: {which} {}", self.title, self.metric);
+        let mut text = format!("{}: {which} {}", self.title, self.heading);
         if !self.others.is_empty() {
             let others = self
                 .others
@@ -41,29 +41,20 @@ impl Map {
             None => self.line_text(&mut text),
         }
         text.push('\n');
+        let places = self.places();
+        let all = places.len();
+        let count = |level| places.iter().filter(|spot| spot.winner == level).count();
         for (level, label) in self.factor.labels.iter().enumerate() {
-            let wins = self
-                .spots
-                .values()
-                .filter(|spot| spot.winner == Some(level))
-                .count();
-            let _ = writeln!(
-                text,
-                "{} {label}: {wins} of {} places",
-                Map::letter(level),
-                self.spots.len()
+            let (letter, wins) = (Map::letter(level), count(Some(level)));
+            let _ = writeln!(text, "{letter} {label}: {wins} of {all} places");
+        }
+        let open = count(None);
+        let _ = writeln!(text, "{UNDECIDED} undecided: {open} of {all} places");
+        if self.once {
+            text.push_str(
+                "\nEach place ran once, so nothing tells a difference from chance: add\n  --replications 5.\n",
             );
         }
-        let open = self
-            .spots
-            .values()
-            .filter(|spot| spot.winner.is_none())
-            .count();
-        let _ = writeln!(
-            text,
-            "{UNDECIDED} undecided: {open} of {} places",
-            self.spots.len()
-        );
         text
     }
 
@@ -86,7 +77,7 @@ impl Map {
             .unwrap_or(whole);
         let across = whole / smallest.max(1);
         // A letter is about twice as high as wide.
-        let (columns, rows) = ((2 * across).clamp(1, COLUMNS), across.clamp(1, ROWS));
+        let (columns, rows) = ((2 * across).clamp(1, COLUMNS), across.clamp(2, ROWS));
         let left = y.text(1.0).len().max(y.text(0.0).len());
         for row in (0..rows).rev() {
             // The middle of what the letter stands for.
@@ -118,15 +109,15 @@ impl Map {
             text,
             "{:left$}  {} across, {} upwards",
             "",
-            self.request.x.name(),
-            y.name()
+            self.request.x.title(),
+            y.title()
         );
     }
 
     /// The map as a picture, in SVG.
     pub fn svg(&self) -> String {
         let scale = |axis: &super::Axis| Scale {
-            title: axis.path().to_owned(),
+            title: axis.title().to_owned(),
             ticks: axis.ticks(),
         };
         let share = |place| self.plane.share(place);
@@ -176,7 +167,7 @@ impl Map {
     fn line_text(&self, text: &mut String) {
         let mut last: Option<(&Spot, usize)> = None;
         let mut crossed = false;
-        for spot in self.spots.values() {
+        for spot in self.places() {
             let Some(winner) = spot.winner else {
                 continue;
             };
@@ -206,7 +197,7 @@ impl Map {
             let _ = writeln!(text, "{said}");
         }
         text.push('\n');
-        for spot in self.spots.values() {
+        for spot in self.places() {
             let winner = spot
                 .winner
                 .map_or("undecided", |level| &self.factor.labels[level]);
@@ -228,7 +219,7 @@ impl Map {
                 writer.write_record(row.iter().map(|c| sojourn_report::csv_cell(c).into_owned()));
         };
         write(head);
-        for spot in self.spots.values() {
+        for spot in self.places() {
             let mut row = vec![spot.at.0.clone()];
             row.extend(self.request.y.as_ref().map(|_| spot.at.1.clone()));
             row.push(spot.winner.map_or_else(
@@ -249,7 +240,7 @@ impl Map {
     /// The same places for programs.
     pub fn json(&self) -> String {
         let labels = &self.factor.labels;
-        let spots = self.spots.values().map(|spot| {
+        let spots = self.places().into_iter().map(|spot| {
             let means = labels.iter().zip(&spot.means);
             let means = means.map(|(label, mean)| (label.clone(), serde_json::json!(mean)));
             let means: serde_json::Map<String, serde_json::Value> = means.collect();
@@ -271,6 +262,7 @@ impl Map {
             "x": self.request.x.path(),
             "y": self.request.y.as_ref().map(super::Axis::path),
             "places": spots.collect::<Vec<_>>(),
+            "notes": self.notes,
         });
         format!("{all:#}\n")
     }

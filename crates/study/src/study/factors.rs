@@ -13,8 +13,8 @@ use super::keys::{ExperimentParams, FactorParams};
 use super::lists::text_list;
 use super::points::{Edit, Experiment, Levels};
 use super::sampled::{self, Ranged};
-use crate::factors::unknown;
-use crate::range::Range;
+use crate::factors::{capitalized, unknown};
+use crate::range::{Range, is_no_quantity};
 
 /// The longest name of an experiment: with what tables and figures add to it, it is still an id.
 const MOST_LETTERS: usize = 64;
@@ -64,6 +64,7 @@ pub(super) fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
         if let Some(design) = sampled::design(&table)? {
             experiment.design = Some(design);
         }
+        experiment.check_paths(&table)?;
         experiment.draw(&table)?;
         all.push(experiment);
     }
@@ -127,8 +128,10 @@ impl Experiment {
         Ok(())
     }
 
-    /// Checks that no other factor sets what a range sets, since the later one would replace its samples.
-    fn check_paths(&self, sampled: &[usize], table: &TableRef<'_>) -> Result<()> {
+    /// Checks that no factor sets what another one does: the later one would replace the values of the earlier one, whose levels would then
+    /// only say what they set. Of a range, no other factor may set a part, or what it is a part of; lists of values may set a value, and then
+    /// a part of it.
+    fn check_paths(&self, table: &TableRef<'_>) -> Result<()> {
         // One path is the other, or holds it.
         let meet = |one: &str, other: &str| {
             let holds = |outer: &str, inner: &str| {
@@ -137,23 +140,34 @@ impl Experiment {
             };
             holds(one, other) || holds(other, one)
         };
-        for at in sampled {
-            let own = self.ranged[*at].iter().flat_map(|ranged| &ranged.paths);
-            for (path, other) in own.flat_map(|path| (0..self.levels.len()).map(move |n| (path, n)))
-            {
-                let ranged = self.ranged[other].iter().flat_map(|ranged| &ranged.paths);
-                let edits = self.levels[other].iter().flatten().map(Edit::path);
-                let mut set = ranged.map(String::as_str).chain(edits);
-                if other == *at || !set.any(|set| meet(path, set)) {
+        let paths: Vec<BTreeSet<&str>> = (self.levels.iter().zip(&self.ranged))
+            .map(|(levels, ranged)| {
+                let edits = levels.iter().flatten().map(Edit::path);
+                let ranged = ranged.iter().flat_map(|ranged| &ranged.paths);
+                edits.chain(ranged.map(String::as_str)).collect()
+            })
+            .collect();
+        for (later, own) in paths.iter().enumerate() {
+            for (earlier, others) in paths[..later].iter().enumerate() {
+                let ranges = [earlier, later].map(|at| self.ranged[at].is_some());
+                let ranged = ranges.contains(&true);
+                let same = |path: &str, other: &str| path == other || (ranged && meet(path, other));
+                let twice = |path: &str| others.iter().any(|other| same(path, other));
+                let Some(path) = own.iter().copied().find(|path| twice(path)) else {
                     continue;
-                }
+                };
                 let name = |at: usize| &self.info.factors[at].name;
-                let problem = format!(
-                    "the factors {:?} and {:?} both set {path}, and {:?} is a range",
-                    name(*at),
-                    name(other),
-                    name(*at)
+                let mut problem = format!(
+                    "the factors {:?} and {:?} both set {path}",
+                    name(earlier),
+                    name(later)
                 );
+                if let Some(at) = [earlier, later]
+                    .into_iter()
+                    .find(|at| self.ranged[*at].is_some())
+                {
+                    problem.push_str(&format!(", and {:?} is a range", name(at)));
+                }
                 let error = table.error_on("factor", LabErrorKind::Contradiction, problem);
                 return Err(error.remedy("leave one of them out, or give it another path"));
             }
@@ -185,7 +199,6 @@ impl Experiment {
                 ));
             }
         };
-        self.check_paths(&sampled, table)?;
         let names: Vec<&str> = sampled
             .iter()
             .map(|at| self.info.factors[*at].name.as_str())
@@ -310,9 +323,23 @@ fn ranged(table: &TableRef<'_>, params: &FactorParams, range: Range) -> Result<R
             "say what the range sets, such as path = \"topology.rate\"",
         ));
     };
+    let paths: Vec<String> = text.split(',').map(|path| path.trim().to_owned()).collect();
+    let wrong = paths
+        .iter()
+        .find_map(|path| Some((path, is_no_quantity(path)?)));
+    if let Some((path, reason)) = wrong {
+        let problem = format!("{path} has no range: {reason}");
+        let error = table.error_on("path", LabErrorKind::BadValue, problem);
+        return Err(error.remedy("name a quantity of the scenario, such as topology.rate"));
+    }
+    if let Some(unit) = params.unit.as_ref().filter(|unit| !range.has_unit(unit)) {
+        let problem = format!("{unit:?} is no unit of {}", range.of_what());
+        let error = table.error_on("unit", LabErrorKind::BadValue, problem);
+        return Err(error.remedy("give the unit that the labels are in, such as that of the range"));
+    }
     Ok(Ranged {
         range,
-        paths: text.split(',').map(|path| path.trim().to_owned()).collect(),
+        paths,
         places: (path.place().clone(), given.place().clone()),
     })
 }
@@ -436,12 +463,4 @@ fn without_unit(label: &str, unit: &str) -> String {
         .strip_suffix(unit)
         .map_or(label, str::trim_end)
         .to_owned()
-}
-
-fn capitalized(name: &str) -> String {
-    let words = name.replace('_', " ");
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }

@@ -158,6 +158,17 @@ impl Point {
         }
     }
 
+    /// For each factor of its experiment, the paths that any level of it sets; nothing is known of a scenario alone.
+    pub(crate) fn paths(&self) -> Vec<BTreeSet<&str>> {
+        let Source::Settings { base, .. } = &self.source else {
+            return Vec::new();
+        };
+        let levels = base.levels.iter();
+        levels
+            .map(|levels| levels.iter().flatten().map(Edit::path).collect())
+            .collect()
+    }
+
     /// The error of reading the point's document, at what is to blame for it: the path of a factor, or an argument.
     pub(super) fn blamed(&self, error: LabError, document: &Document) -> LabError {
         let Source::Settings { base, chosen } = &self.source else {

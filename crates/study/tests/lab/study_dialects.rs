@@ -75,6 +75,16 @@ fn one_ranking_turns_with_the_default_of_a_simulator_and_another_holds() {
         text.contains("2 of 3 rankings hold in every dialect; 1 turn somewhere"),
         "{text}"
     );
+    assert!(
+        text.contains("Metrics that are ranked: Sojourn, mean"),
+        "{text}"
+    );
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(
+        words.contains("Differs: droptail limit 50p as written, 1000p there"),
+        "{text}"
+    );
     let page = found.markdown();
     assert!(page.contains("| level 1 \\< level 3 | turns |"), "{page}");
     let json: serde_json::Value = serde_json::from_str(&found.json()).expect("JSON");
@@ -182,6 +192,10 @@ fn the_dialect_as_written_is_not_run_again() {
         asked(&study, "linux, rfc").expect("names"),
         ["linux", "rfc"]
     );
+    let release = asked(&study, "linux-6.1")
+        .expect_err("a release")
+        .to_string();
+    assert!(release.contains("write --dialects linux"), "{release}");
     let error = asked(&study, "linus").expect_err("no dialect").to_string();
     assert!(
         error.contains("\"linux\"") && error.contains("--dialects"),

@@ -31,10 +31,13 @@ fn request(x: &str, y: Option<&str>, depth: u32) -> Request {
 }
 
 fn drawn(request: Request) -> (Map, usize) {
-    let study = study();
-    let mut map = Map::of(&study, request).expect("a map");
+    drawn_of(&study(), request)
+}
+
+fn drawn_of(study: &Study, request: Request) -> (Map, usize) {
+    let mut map = Map::of(study, request).expect("a map");
     let mut points = 0;
-    while let Some(round) = map.next(&study).expect("a round") {
+    while let Some(round) = map.next(study).expect("a round") {
         points += round.points().len();
         let executed = execute(&round, run::run_resolved, None, Options::default());
         map.take(&executed.expect("executed").results.expect("all runs"));
@@ -86,7 +89,8 @@ fn a_map_is_refined_at_its_border_and_shown_in_all_forms() {
     assert_eq!(csv.lines().count() - 1, points / 2);
     let svg = map.svg();
     assert!(svg.contains(">10Mbps<") || svg.contains(">5Mbps<"), "{svg}");
-    assert!(svg.contains(">topology.rtt<") && svg.contains(">undecided<"));
+    assert!(svg.contains(">Round-trip time<") && svg.contains(">undecided<"));
+    assert!(svg.contains("lowest Sojourn, p95<"), "{svg}");
     let json: serde_json::Value = serde_json::from_str(&map.json()).expect("JSON");
     assert_eq!(json["levels"][1], "time");
 }
@@ -112,4 +116,102 @@ fn a_map_of_what_cannot_be_is_refused() {
         ..request("rate=1..2Mbps", None, 1)
     });
     assert!(error.contains("--metric"), "{error}");
+}
+
+#[test]
+fn a_whole_number_is_one_place_however_often_the_axis_is_split() {
+    let (map, points) = drawn(Request {
+        cells: 2,
+        ..request("flows=1..2", None, 3)
+    });
+    assert_eq!(points, 2 * 2);
+    let csv = map.csv();
+    assert_eq!(csv.lines().count() - 1, 2, "{csv}");
+    assert!(map.text().contains("of 2 places"), "{}", map.text());
+    let (map, points) = drawn(Request {
+        cells: 2,
+        ..request("flows=1..2", Some("rtt=10..50ms"), 0)
+    });
+    assert_eq!((points, map.csv().lines().count() - 1), (2 * 4, 4));
+}
+
+#[test]
+fn a_map_of_one_cell_names_both_ends_of_its_axes() {
+    let (map, _) = drawn(Request {
+        cells: 1,
+        ..request("rate=1..2Mbps", Some("rtt=10..50ms"), 0)
+    });
+    let text = map.text();
+    for end in ["1Mbps", "2Mbps", "10ms |", "50ms |"] {
+        assert!(text.contains(end), "{text}");
+    }
+}
+
+/// A study whose factor `rate` sets what a map may vary, with further keys for it, and a run that is `again`.
+fn with_rate(design: &str, rate: &str, run: &str) -> Study {
+    support::study(&format!(
+        "flows = [\"2*reno\"]\n[run]\nduration = \"2s\"\nwarmup = \"1s\"\n{run}\n[topology]\nrtt = \"20ms\"\n\
+         [[experiment]]\nname = \"queues\"\n{design}\n[[experiment.factor]]\nname = \"rate\"\ntitle = \"Bandwidth\"\n\
+         path = \"topology.rate\"\n{rate}\n[[experiment.factor]]\nname = \"queue\"\npath = \"topology.queue\"\n\
+         values = [\"droptail limit=10p\", \"droptail limit=90p\"]\ncompare = true\n"
+    ))
+}
+
+#[test]
+fn an_axis_has_the_heading_of_the_factor_that_it_replaces_and_the_title_no_level_of_it() {
+    let study = with_rate(
+        "",
+        "values = [\"1Mbps\", \"2Mbps\"]",
+        "deterministic = true",
+    );
+    let (map, _) = drawn_of(&study, request("rate=1..2Mbps", None, 0));
+    assert!(map.svg().contains(">Bandwidth<"));
+    assert!(!map.text().contains("at rate"), "{}", map.text());
+    let (map, _) = drawn_of(&study, request("rtt=10..20ms", None, 0));
+    assert!(map.text().contains("at rate=1Mbps"), "{}", map.text());
+}
+
+#[test]
+fn a_map_of_an_experiment_with_ranges_needs_them_as_its_axes() {
+    let range = "range = [\"1Mbps\", \"9Mbps\"]";
+    let study = with_rate("design = { samples = 4 }", range, "");
+    let error = Map::of(&study, request("rtt=10..20ms", None, 0)).expect_err("refused");
+    let error = error.to_string();
+    assert!(error.contains("draws \"rate\" from a range"), "{error}");
+    Map::of(&study, request("rate=1..9Mbps", None, 0)).expect("a map over the range");
+}
+
+#[test]
+fn an_axis_that_the_compared_levels_set_themselves_is_refused() {
+    let error = Map::of(&study(), request("buffer=1..2bdp", None, 0)).expect_err("refused");
+    let error = error.to_string();
+    assert!(
+        error.contains("--x buffer=1..2bdp") && error.contains("\"queue\""),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_map_whose_places_run_once_says_why_nothing_is_decided() {
+    let values = "values = [\"1Mbps\", \"2Mbps\"]";
+    let of = |run: &str| {
+        let study = with_rate("", values, run);
+        drawn_of(&study, request("rtt=10..20ms", None, 0)).0.text()
+    };
+    let said = "nothing tells a difference from chance";
+    assert!(of("replications = 1").contains(said));
+    assert!(!of("deterministic = true").contains(said));
+}
+
+#[test]
+fn a_map_keeps_what_the_auditor_says_of_its_places() {
+    let values = "values = [\"1Mbps\", \"2Mbps\"]";
+    let study = with_rate("", values, "replications = 2");
+    let (map, _) = drawn_of(&study, request("rtt=10..20ms", None, 1));
+    let rules: Vec<&str> = map.notes().iter().map(|note| note.rule.as_str()).collect();
+    assert!(rules.contains(&"few-replications"), "{rules:?}");
+    let mut once = rules.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), rules.len(), "{rules:?}");
 }

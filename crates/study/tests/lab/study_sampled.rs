@@ -143,3 +143,55 @@ fn two_factors_that_set_the_same_are_refused_where_one_is_a_range() {
     let error = refused(&format!("{design}\n{RATE}{levels}"));
     assert!(error.contains("both set topology.rate"), "{error}");
 }
+
+#[test]
+fn two_lists_of_values_for_one_path_are_refused_and_a_part_of_a_value_is_not() {
+    let factor = |name: &str, path: &str, values: &str| {
+        format!("[[experiment.factor]]\nname = \"{name}\"\npath = \"{path}\"\nvalues = {values}\n")
+    };
+    let one = factor("one", "topology.rate", "[\"1Mbps\", \"2Mbps\"]");
+    let two = factor("two", "topology.rate", "[\"5Mbps\"]");
+    let error = refused(&format!("{one}{two}"));
+    assert!(
+        error.contains("\"one\" and \"two\" both set topology.rate")
+            && error.contains("study.toml"),
+        "{error}"
+    );
+    let level =
+        |kind: &str| format!("{{ label = \"{kind}\", set = {{ flows = [\"2*{kind}\"] }} }}");
+    let flows = format!(
+        "[[experiment.factor]]\nname = \"mix\"\nvalues = [{}, {}]\n",
+        level("reno"),
+        level("cubic")
+    );
+    let count = factor("count", "flows[0].count", "[1, 2]");
+    let study = support::study(&text(&format!("{flows}{count}")));
+    assert_eq!(study.points().len(), 8);
+}
+
+#[test]
+fn a_range_of_seeds_or_in_a_unit_of_something_else_is_refused() {
+    let design = "design = { samples = 4 }";
+    for path in ["run.seed", "run.replications"] {
+        let seeds = RTT
+            .replace("topology.rtt", path)
+            .replace("5ms", "1")
+            .replace("300ms", "9");
+        let error = refused(&format!("{design}\n{seeds}"));
+        assert!(error.contains(&format!("{path} has no range")), "{error}");
+    }
+    let error = refused(&format!("{design}\n{}", RATE.replace("\"Mbps\"", "\"ms\"")));
+    assert!(error.contains("\"ms\" is no unit of a rate"), "{error}");
+}
+
+#[test]
+fn a_range_of_buffers_may_be_in_bandwidth_delay_products() {
+    let buffer = "[[experiment.factor]]\nname = \"buffer\"\npath = \"topology.buffer\"\nrange = [\"0.5bdp\", \"2bdp\"]\n";
+    let study = support::study(&text(&format!("design = {{ samples = 4 }}\n{buffer}")));
+    let labels = &study.experiments[0].factors[0].labels;
+    assert!(
+        labels.iter().all(|label| label.ends_with("bdp")),
+        "{labels:?}"
+    );
+    study.points()[0].scenario().expect("a scenario");
+}

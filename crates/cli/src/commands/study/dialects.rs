@@ -3,14 +3,15 @@
 use crate::args::{Format, MakeArgs};
 use crate::failure::Failure;
 use crate::make::make;
-use crate::output::{Text, emit, emit_data, say};
+use crate::output::{Text, emit_data, say};
 use crate::progress::watched;
+use crate::show::{self, warnings};
 use crate::terminal;
 use sojourn_report::shell_word;
 use sojourn_results::ResultSet;
-use sojourn_results::directory::write_whole;
+use sojourn_results::directory::{MANIFEST_FILE, remove_result_dir, write_whole};
 use sojourn_results::overwrite::{has_text, refuse_foreign};
-use sojourn_scenario::LabErrorKind;
+use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::dialects::{
     AS_WRITTEN, Column, DIALECTS_FILE, DIALECTS_PAGE, Sensitivity, Variant, asked, variant,
 };
@@ -51,12 +52,13 @@ pub(super) fn run(request: &Request<'_>) -> Result<(), Failure> {
         variants.push(variant(request.study, name)?);
     }
     if request.make.dry_run {
-        return dry_run(request.study, &variants);
+        return dry_run(request.study, &variants, request.make.format);
     }
-    for (file, mark) in [(DIALECTS_FILE, JSON_MARK), (DIALECTS_PAGE, PAGE_MARK)] {
-        let is_ours = |ends: &[u8]| has_text(ends, mark);
-        refuse_foreign(&request.out.join(file), is_ours, false)
-            .map_err(|error| error.remedy("name another directory with --out"))?;
+    check_out(request.out)?;
+    if request.make.fresh {
+        let runs = variants.iter().filter(|variant| !variant.same);
+        let runs: Vec<&str> = runs.map(|variant| variant.dialect.as_str()).collect();
+        remove_others(request.out, &runs)?;
     }
     let written = one(request, request.study, AS_WRITTEN)?;
     let mut ran = Vec::new();
@@ -88,9 +90,50 @@ pub(super) fn run(request: &Request<'_>) -> Result<(), Failure> {
     )?;
     match request.make.format {
         Format::Json => emit_data(&found.json()),
-        Format::Csv => emit_data(&found.csv()),
+        Format::Csv => {
+            emit_data(&found.csv())?;
+            warnings(Text::default(), found.notes.iter()).emit_beside();
+            Ok(())
+        }
         Format::Table => shown(&found, request.out),
     }
+}
+
+/// Refuses a directory with the results of one study, and files of others under the names of ours.
+fn check_out(out: &Path) -> Result<(), LabError> {
+    let elsewhere = "name another directory with --out";
+    if out.join(MANIFEST_FILE).exists() {
+        let problem =
+            "this directory has the results of a study, and --dialects needs one for all dialects";
+        return Err(LabError::new(LabErrorKind::ForeignResults, problem)
+            .in_file(&out.display().to_string())
+            .remedy(elsewhere));
+    }
+    for (file, mark) in [(DIALECTS_FILE, JSON_MARK), (DIALECTS_PAGE, PAGE_MARK)] {
+        let is_ours = |ends: &[u8]| has_text(ends, mark);
+        let refused = refuse_foreign(&out.join(file), is_ours, false);
+        refused.map_err(|error| error.remedy(elsewhere))?;
+    }
+    Ok(())
+}
+
+/// Removes the results of dialects that an earlier call left and that this one does not run: those that its file names.
+fn remove_others(out: &Path, runs: &[&str]) -> Result<(), LabError> {
+    let text = std::fs::read_to_string(out.join(DIALECTS_FILE)).unwrap_or_default();
+    let before: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let dialects = before.get("dialects").and_then(serde_json::Value::as_array);
+    for column in dialects.into_iter().flatten() {
+        let name = column.get("dialect").and_then(serde_json::Value::as_str);
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let Some(name) = name.filter(|name| name.chars().all(plain) && !name.starts_with('.'))
+        else {
+            continue;
+        };
+        if !runs.contains(&name) && out.join(name).join(MANIFEST_FILE).is_file() {
+            remove_result_dir(&out.join(name))?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether the other dialects run after such an error: not where the user ended it, or nothing can be written.
@@ -119,18 +162,21 @@ fn one(request: &Request<'_>, study: &Study, dialect: &str) -> Result<ResultSet,
 }
 
 /// What all dialects need together.
-fn dry_run(study: &Study, variants: &[Variant]) -> Result<(), Failure> {
+fn dry_run(study: &Study, variants: &[Variant], format: Format) -> Result<(), Failure> {
     let mut needs = study.needs()?;
-    let mut text = Text::default();
+    let mut first = String::new();
     for variant in variants {
         let dialect = &variant.dialect;
         match &variant.study {
-            _ if variant.same => text = text.plain(&format!("{dialect}: the same as written\n")),
+            _ if variant.same => first.push_str(&format!("{dialect}: the same as written\n")),
             Ok(study) => needs.add(&study.needs()?),
-            Err(error) => text = text.plain(&format!("{dialect}: it cannot run. {error}\n")),
+            Err(error) => first.push_str(&format!("{dialect}: it cannot run. {error}\n")),
         }
     }
-    text.plain(&needs.to_string()).emit()
+    if format != Format::Table {
+        first.lines().for_each(say);
+    }
+    show::needs(&needs, format, &first)
 }
 
 fn shown(found: &Sensitivity, out: &Path) -> Result<(), Failure> {
@@ -138,13 +184,16 @@ fn shown(found: &Sensitivity, out: &Path) -> Result<(), Failure> {
         true => None,
         false => terminal::table_width(),
     };
-    let mut text = found.text(width);
+    let mut text = warnings(
+        Text::default().plain(&found.text(width)),
+        found.notes.iter(),
+    );
     if !terminal::is_quiet() {
-        text.push_str(&format!(
+        text = text.plain(&format!(
             "\nResults: {}\nAll:     {}\n",
             out.display(),
             shell_word(&out.join(DIALECTS_PAGE).to_string_lossy())
         ));
     }
-    emit(&text)
+    text.emit()
 }
