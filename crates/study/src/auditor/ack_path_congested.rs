@@ -98,10 +98,8 @@ fn delayed(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
 /// Whether the tables of a point show the way back, or flows that use it.
 fn is_shown(evidence: &Evidence<'_>, point: &Seen<'_>, back: &LinkInfo) -> bool {
     let is_back = |name: &String| {
-        let flows = point.compiled.flows.iter().filter(|flow| !flow.forward);
-        flows
-            .into_iter()
-            .any(|flow| flow.label == *name || flow.name == *name)
+        let mut flows = point.compiled.flows.iter().filter(|flow| !flow.forward);
+        flows.any(|flow| flow.label == *name || flow.name == *name)
     };
     let mut shown = evidence.shown.iter();
     let own = shown.find(|own| own.wanted.experiment.name == point.info.experiment);
