@@ -424,9 +424,7 @@ fn remarks(column: &Column) -> Vec<String> {
     }
     let mut texts = Vec::new();
     if name == TEXTS {
-        texts.push(format!(
-            "{name}: each component in its default dialect."
-        ));
+        texts.push(format!("{name}: each component in its default dialect."));
     }
     if column.same {
         texts.push(format!(
