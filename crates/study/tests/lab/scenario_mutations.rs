@@ -169,14 +169,16 @@ proptest! {
 
 /// A study of factors with these numbers of levels.
 fn crossed(factors: &[usize], replications: u64) -> String {
+    // Each factor has a flow of its own, since no two may set the same path.
+    let flows = vec!["\"reno\""; factors.len().max(1)].join(", ");
     let mut text = format!(
-        "flows = [\"reno\"]\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\nstart_spread = \"0s\"\n\
+        "flows = [{flows}]\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\nstart_spread = \"0s\"\n\
          replications = {replications}\n[[experiment]]\nname = \"e\"\n"
     );
     for (factor, levels) in factors.iter().enumerate() {
         let values: Vec<String> = (0..*levels).map(|level| level.to_string()).collect();
         text.push_str(&format!(
-            "[[experiment.factor]]\nname = \"f{factor}\"\npath = \"flows[0].dscp\"\nvalues = [{}]\n",
+            "[[experiment.factor]]\nname = \"f{factor}\"\npath = \"flows[{factor}].dscp\"\nvalues = [{}]\n",
             values.join(", ")
         ));
     }
