@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use sojourn_results::stats::{to_f64, wide_to_f64};
 use sojourn_run::compile::LinkInfo;
-use sojourn_scenario::model::Direction;
 use sojourn_units::{Rate, Ratio};
 
 use super::about::{About, Stage};
 use super::evidence::{Evidence, Remark, Seen, short};
 use super::finding::Finding;
-use super::traffic::{is_data, is_open, mean_size, numbered, reverse_of, runs_at};
+use super::traffic::{is_data, is_open, mean_size, numbered, parameter, reverse_of, runs_at};
 
 pub(super) const ABOUT: About = About {
     title: "Flows that do not adapt offer more than a link carries, for the whole run",
@@ -109,12 +108,11 @@ fn is_ladder(evidence: &Evidence<'_>, point: &Seen<'_>, all: &BTreeMap<u64, Rema
 /// What is to be said of a point: of its measured link first, then of its other links.
 fn remark(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
     let measured = evidence.bottleneck(point);
-    let of_measured = measured.and_then(|link| {
-        overloaded(point, link, 1.0).or_else(|| transfers(point, link, Direction::Forward))
-    });
+    let of_measured = measured
+        .and_then(|link| overloaded(point, link, 1.0).or_else(|| transfers(point, link, true)));
     let back = || {
         let back = reverse_of(point, measured?)?;
-        transfers(point, back, Direction::Reverse)
+        transfers(point, back, false)
     };
     let other = || {
         let links = point.compiled.links.iter();
@@ -124,16 +122,19 @@ fn remark(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<Remark> {
     of_measured.or_else(other).or_else(back)
 }
 
-/// Transfers that arrive whatever becomes of those before, and ask for more than the link carries.
-fn transfers(point: &Seen<'_>, link: &LinkInfo, direction: Direction) -> Option<Remark> {
+/// Transfers that arrive whatever becomes of those before, and ask for more than the link that they pass carries.
+fn transfers(point: &Seen<'_>, link: &LinkInfo, forward: bool) -> Option<Remark> {
+    let passes = |at: usize| {
+        let mut queues = point.queues_of(&link.name);
+        queues.any(|queue| queue.per_flow.get(at).is_some_and(|own| own.received > 0))
+    };
     let mut load = 0.0;
     let mut names = Vec::new();
-    for group in point.scenario.flows.iter() {
-        let asked = group.args.iter().find(|(key, _)| key == "load");
-        let share = asked.and_then(|(_, text)| text.parse::<Ratio>().ok());
-        if let Some(share) = share.filter(|_| group.place.direction == direction) {
+    for (at, flow) in numbered(point) {
+        let share = parameter(flow, "load").and_then(|text| text.parse::<Ratio>().ok());
+        if let Some(share) = share.filter(|_| flow.forward == forward && passes(at)) {
             load += share.get();
-            names.push(group.kind.clone());
+            names.push(flow.name.clone());
         }
     }
     (load >= 1.0).then(|| {
