@@ -211,11 +211,11 @@ def sensitivity_text(study: str, found: Result) -> str:
     replications = f"{count} replications of what is random" if count else "its own replications"
     text = (
         f"`{command}` runs the study in each dialect that its components have, with {replications}. "
-        f"Rankings of two compared levels in a metric, beyond chance as written: {totals['rankings']}. In every dialect hold "
-        f"{totals['hold']}; in some dialect turn {totals['turn']}; {totals['unclear']} turn nowhere and are not distinguishable in "
-        f"some dialect. Pairs that are not distinguishable as written: {totals['open']}; of these, in some dialect they are: "
-        f"{totals['found']}.\n\n"
-        "| dialect | hold | turn | not distinguishable | components without it, and keys that it lacks |\n"
+        f"As written, {totals['rankings']} pairs of compared levels rank in some metric by more than chance. Of these rankings, "
+        f"{verb(totals['hold'], 'hold')} in every dialect, {verb(totals['turn'], 'turn')} in some dialect, and "
+        f"{verb(totals['unclear'], 'turn')} nowhere but cannot be told from chance in some dialect. Of {totals['open']} pairs that do "
+        f"not rank as written, {verb(totals['found'], 'rank')} in some dialect.\n\n"
+        "| dialect | hold | turn | like chance | components without it, and keys that it lacks |\n"
         "|---|--:|--:|--:|---|\n"
     )
     rows = []
@@ -235,6 +235,11 @@ def sensitivity_text(study: str, found: Result) -> str:
     if found["more"] > 0:
         items.append(f"- and {found['more']} more")
     return f"{text}\n\nWhat turns:\n\n" + "\n".join(items)
+
+
+def verb(count: int, word: str) -> str:
+    """`1 turns`, `2 turn`."""
+    return f"{count} {word}s" if count == 1 else f"{count} {word}"
 
 
 def sensitivity_of(printed: Result, options: Sequence[str]) -> Result:
