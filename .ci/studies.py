@@ -2,7 +2,8 @@
 
 A study's README.md is written from README.md.j2, a Jinja template that names every number instead of stating it. The study runs twice:
 in full, with its own replications, for README.md; and short, with few, for a test that compares the digits exactly. Both go to
-numbers.json, the short run with a digest of all that it printed, so that no number of a study changes silently.
+numbers.json, the short run with a digest of all that it printed, so that no number of a study changes silently. Some studies run once
+more in each dialect of their components; numbers.json keeps which rankings hold, and `--dialects` writes that part alone.
 
 `--check` writes nothing: it tells whether each README.md is what its template and numbers.json give and, with a command, whether the short
 runs of the suites still give their numbers. Those of the reproductions are a test (tests/python/test_studies.py).
@@ -36,6 +37,17 @@ REPRODUCTIONS = (
     "red-droptail-ten-nodes",
     "rtp-codel-drr",
 )
+# Studies whose READMEs say which rankings hold in other dialects, and the options of these runs: every dialect costs a whole study.
+DIALECTS: dict[str, tuple[str, ...]] = {
+    "codel-drr-bandwidth-mtu": (),
+    "codel-ledbat": ("--replications", "5"),
+    "multicast-aqm": ("--replications", "5"),
+    "red-droptail-ten-nodes": ("--replications", "5"),
+    "rfc7928": ("--only", "5.1.1,5.2,5.4,8.2"),
+    "rtp-codel-drr": (),
+}
+# Rankings that turn which a README names at most.
+MOST_TURNS = 6
 MINUS = "\N{MINUS SIGN}"
 GENERATED = (
     "<!-- Written by `make studies` from README.md.j2 and numbers.json; edit the template. -->\n"
@@ -122,6 +134,8 @@ class Book:
     # By key: the value as it is stored, the ends of its interval, the count, and the unit.
     known: dict[str, list[Any]]
     audits: dict[str, list[dict[str, str]]]
+    # Which rankings hold in other dialects, if that was asked.
+    sensitivity: Result | None = None
     used: dict[str, None] = field(default_factory=dict)
     audited: dict[str, None] = field(default_factory=dict)
 
@@ -181,6 +195,103 @@ class Book:
             return "- Nothing."
         return "\n".join(remark(note) for note in notes)
 
+    def dialects(self) -> str:
+        """Which rankings hold in other dialects: a paragraph, a table and the first that turn."""
+        if self.sensitivity is None:
+            raise KeyError(f"{self.study}: numbers.json has nothing on dialects: run --dialects")
+        return sensitivity_text(self.study, self.sensitivity)
+
+
+def sensitivity_text(study: str, found: Result) -> str:
+    """What `Book.dialects` gives."""
+    command = " ".join(["sojourn study", study, "--dialects all", *found["options"]])
+    totals = found["totals"]
+    # The options of these runs say how many replications there are, unless they are the study's own.
+    count = dict(zip(found["options"], found["options"][1:], strict=False)).get("--replications")
+    replications = f"{count} replications of what is random" if count else "its own replications"
+    text = (
+        f"`{command}` runs the study in each dialect that its components have, with {replications}. "
+        f"As written, {totals['rankings']} pairs of compared levels rank in some metric by more than chance. Of these rankings, "
+        f"{verb(totals['hold'], 'hold')} in every dialect, {verb(totals['turn'], 'turn')} in some dialect, and "
+        f"{verb(totals['unclear'], 'turn')} nowhere but cannot be told from chance in some dialect. Of {totals['open']} pairs that do "
+        f"not rank as written, {verb(totals['found'], 'rank')} in some dialect.\n\n"
+        "| dialect | hold | turn | like chance | components without it, and keys that it lacks |\n"
+        "|---|--:|--:|--:|---|\n"
+    )
+    rows = []
+    for dialect in found["dialects"]:
+        name = f"| {dialect['dialect']} |"
+        if dialect["state"] == "ran":
+            cells = [dialect["hold"], dialect["turn"], dialect["unclear"], dialect["lacks"]]
+            rows.append(name + "".join(f" {cell} |".replace("  ", " ") for cell in cells))
+        elif dialect["state"] == "same":
+            rows.append(f"{name} | | | the study as written |")
+        else:
+            rows.append(f"{name} | | | cannot run: {dialect['reason']} |")
+    text += "\n".join(rows)
+    if not found["turns"]:
+        return text
+    items = [f"- {turn}" for turn in found["turns"]]
+    if found["more"] > 0:
+        items.append(f"- and {found['more']} more")
+    return f"{text}\n\nWhat turns:\n\n" + "\n".join(items)
+
+
+def verb(count: int, word: str) -> str:
+    """`1 turns`, `2 turn`."""
+    return f"{count} {word}s" if count == 1 else f"{count} {word}"
+
+
+def sensitivity_of(printed: Result, options: Sequence[str]) -> Result:
+    """What numbers.json keeps of `sojourn study --dialects`."""
+    ranked = [ranking for ranking in printed["rankings"] if ranking["order"]]
+
+    def count(dialect: str, *standings: str) -> int:
+        found = (ranking["dialects"].get(dialect, {}).get("standing") for ranking in ranked)
+        return sum(standing in standings for standing in found)
+
+    dialects = []
+    for column in printed["dialects"]:
+        row: Result = {"dialect": column["dialect"], "state": column["state"]}
+        if column["state"] == "failed":
+            row["reason"] = column["reason"]
+        elif column["state"] == "ran":
+            name = column["dialect"]
+            row |= {"hold": count(name, "holds"), "turn": count(name, "turns")}
+            row["unclear"] = count(name, "unclear", "missing")
+            keys = [f"`{one['key']}` of {one['component']}" for one in column["left_out"]]
+            row["lacks"] = ", ".join([*column["lacks"], *keys])
+        dialects.append(row)
+    turns = turns_of(ranked)
+    return {
+        "options": list(options),
+        "totals": printed["totals"],
+        "dialects": dialects,
+        "turns": [text for text, _ in turns[:MOST_TURNS]],
+        "more": sum(count for _, count in turns[MOST_TURNS:]),
+    }
+
+
+def turns_of(ranked: Sequence[Result]) -> list[tuple[str, int]]:
+    """Rankings that turn, and how often: `Loss in *fit-a*: CoDel < DRR as written, the opposite in ns3 (bandwidth=1)`."""
+    places: dict[str, list[str]] = {}
+    for ranking in ranked:
+        there = [name for name, one in ranking["dialects"].items() if one["standing"] == "turns"]
+        if not there:
+            continue
+        low, high = ranking["a"], ranking["b"]
+        if ranking["order"] == "greater":
+            low, high = high, low
+        experiment = f" in *{ranking['experiment']}*" if ranking["experiment"] else ""
+        text = f"{ranking['title']}{experiment}: {low} < {high} as written, the opposite in {' and '.join(there)}"
+        levels = ", ".join(f"{factor}={label}" for factor, label in ranking["levels"].items())
+        places.setdefault(text, []).append(levels)
+    turns = []
+    for text, own in places.items():
+        place = f"{len(own)} points, such as {own[0]}" if len(own) > 1 else own[0]
+        turns.append((f"{text} ({place})" if place else text, len(own)))
+    return turns
+
 
 def remark(note: Result) -> str:
     """A remark of the auditor as an item of a list."""
@@ -208,7 +319,12 @@ def render(book: Book) -> str:
         keep_trailing_newline=True,
     )
     text = environment.get_template(TEMPLATE).render(
-        v=book.number, every=book.every, audit=book.audit, reach=reach, fixed=fixed
+        v=book.number,
+        every=book.every,
+        audit=book.audit,
+        dialects=book.dialects,
+        reach=reach,
+        fixed=fixed,
     )
     heading, _, rest = text.partition("\n")
     return f"{heading}\n\n{GENERATED}{rest}"
@@ -267,7 +383,7 @@ def from_file(study: str) -> Book:
     """The book by numbers.json."""
     stored = read(study)
     known = {key: row["full"] for key, row in stored["numbers"].items()}
-    return Book(study, known, stored["audit"])
+    return Book(study, known, stored["audit"], stored.get("dialects"))
 
 
 def differences(study: str, printed: Result) -> list[str]:
@@ -285,19 +401,50 @@ def differences(study: str, printed: Result) -> list[str]:
 
 
 def write_numbers(book: Book, short: Result) -> str:
-    """numbers.json of a rendered book, a line per number."""
+    """numbers.json of a rendered book."""
     few = results_of(short["results"])
-    lines = [
-        f"{json.dumps(key, ensure_ascii=False)}: "
-        + json.dumps({"full": book.known[key], "short": few.get(key)}, ensure_ascii=False)
-        for key in sorted(book.used)
-    ]
-    head = {
+    stored: Result = {
         "short": {"options": list(short_options(book.study)), "sha256": digest(short)},
         "audit": {name: book.audits.get(name, []) for name in book.audited},
+        "numbers": {
+            key: {"full": book.known[key], "short": few.get(key)} for key in sorted(book.used)
+        },
     }
+    if book.sensitivity is not None:
+        stored["dialects"] = book.sensitivity
+    return numbers_text(stored)
+
+
+def numbers_text(stored: Result) -> str:
+    """numbers.json, a line per number."""
+    lines = [
+        f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(row, ensure_ascii=False)}"
+        for key, row in stored["numbers"].items()
+    ]
+    head = {key: stored[key] for key in ("short", "audit", "dialects") if key in stored}
     text = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
     return text + ',\n "numbers": {\n  ' + ",\n  ".join(lines) + "\n }\n}\n"
+
+
+def in_dialects(sojourn: Path, study: str, keep: Path | None) -> Result:
+    """Runs a study in all dialects: what numbers.json keeps of that. Result directories are kept as those of `run`."""
+    options = DIALECTS[study]
+    kept = keep / study / "dialects" if keep else None
+    begun = time.monotonic()
+    printed = run(sojourn, study, "--dialects", "all", *options, keep=kept)
+    print(f"studies: {study}: {time.monotonic() - begun:.0f} s in all dialects")
+    return sensitivity_of(printed, options)
+
+
+def make_dialects(sojourn: Path, study: str, keep: Path | None) -> Iterator[tuple[Path, str]]:
+    """Runs a study in all dialects, and gives its files with all other numbers as they are."""
+    folder = STUDIES / study
+    stored = read(study)
+    stored["dialects"] = in_dialects(sojourn, study, keep)
+    book = from_file(study)
+    book.sensitivity = stored["dialects"]
+    yield folder / "README.md", render(book)
+    yield folder / NUMBERS, numbers_text(stored)
 
 
 def make(
@@ -313,6 +460,8 @@ def make(
     full = run(sojourn, study, *full_options, keep=kept("full"))
     took = time.monotonic() - begun
     book = Book(study, results_of(full["results"]), {})
+    if study in DIALECTS:
+        book.sensitivity = in_dialects(sojourn, study, keep)
     # The first rendering finds out which experiments' notes are wanted.
     render(book)
     for name in book.audited:
@@ -360,6 +509,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--keep", type=Path, help="keep result directories here, and take them again"
     )
+    parser.add_argument(
+        "--dialects", action="store_true", help="run and write what is said of dialects alone"
+    )
     parser.add_argument("--check", action="store_true", help="run and write nothing, compare")
     options = parser.parse_args(arguments)
     command = options.sojourn.resolve() if options.sojourn else None
@@ -372,8 +524,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name not in studies():
             parser.error(f"no study {name!r}; there are {', '.join(studies())}")
     sets = [word for value in options.set for word in ("--set", value)]
+    if options.dialects:
+        wanted = [study for study in wanted if study in DIALECTS]
     for study in wanted:
-        for path, content in make(command, study, sets, options.keep):
+        files = (
+            make_dialects(command, study, options.keep)
+            if options.dialects
+            else make(command, study, sets, options.keep)
+        )
+        for path, content in files:
             path.write_text(content, encoding="utf-8")
             print(f"studies: wrote {path.relative_to(ROOT).as_posix()}")
     return 0

@@ -102,6 +102,51 @@ def test_a_changed_digit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         book.number("e", "m_ratio of x", a=9)
 
 
+def test_rankings_that_turn_in_a_dialect_are_counted_and_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def ranking(order: str | None, **dialects: str) -> studies.Result:
+        there = {name: {"standing": standing} for name, standing in dialects.items()}
+        return {
+            "experiment": "e",
+            "levels": {"rate": "1"},
+            "title": "Loss",
+            "a": "CoDel",
+            "b": "DRR",
+            "order": order,
+            "dialects": there,
+        }
+
+    left_out = [{"component": "red", "key": "weight", "values": ["0.002"]}]
+    printed = {
+        "totals": {"rankings": 4, "hold": 1, "turn": 3, "unclear": 0, "open": 1, "found": 0},
+        "dialects": [
+            {"dialect": "ns3", "state": "ran", "lacks": {"drr": "ns2"}, "left_out": left_out},
+            {"dialect": "linux", "state": "failed", "reason": "no such key"},
+        ],
+        "rankings": [
+            ranking("less", ns3="holds"),
+            ranking("greater", ns3="turns"),
+            ranking("greater", ns3="turns"),
+            ranking("less", ns3="turns"),
+            ranking(None, ns3="unclear"),
+        ],
+    }
+    found = studies.sensitivity_of(printed, ("--replications", "5"))
+    text = studies.sensitivity_text("s", found)
+    assert "`sojourn study s --dialects all --replications 5`" in text
+    assert "with 5 replications of what is random" in text
+    assert "its own replications" in studies.sensitivity_text("s", {**found, "options": []})
+    assert "| ns3 | 1 | 3 | 0 | drr, `weight` of red |" in text
+    assert "| linux | | | | cannot run: no such key |" in text
+    turns = "as written, the opposite in ns3"
+    assert f"- Loss in *e*: DRR < CoDel {turns} (2 points, such as rate=1)\n" in text
+    assert text.endswith(f"- Loss in *e*: CoDel < DRR {turns} (rate=1)")
+    monkeypatch.setattr(studies, "MOST_TURNS", 1)
+    few = studies.sensitivity_text("s", studies.sensitivity_of(printed, ()))
+    assert few.endswith("- and 1 more")
+
+
 @pytest.mark.parametrize(
     ("mean", "interval", "text"),
     [

@@ -143,7 +143,7 @@ pub(crate) fn warnings<'a>(text: Text, all: impl Iterator<Item = &'a Note>) -> T
     notes(text, all.filter(|note| note.level() > Severity::Note))
 }
 
-/// Prints what runs need, in the format asked for, below a line that says of which runs.
+/// Prints what runs need, in the format asked for, below a line on these runs.
 pub(crate) fn needs(needs: &Needs, format: Format, first: &str) -> Result<(), Failure> {
     match format {
         Format::Table => emit(&format!("{first}{needs}")),

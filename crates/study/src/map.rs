@@ -361,7 +361,7 @@ fn called_as_factors(request: &mut Request, experiment: &ExperimentInfo, first: 
     }
 }
 
-/// The levels of factors of which an axis leaves something.
+/// The levels of factors, without factors whose values an axis replaces whole.
 fn shown_levels(
     request: &Request,
     experiment: &ExperimentInfo,
@@ -383,7 +383,7 @@ fn axis_over<'a>(request: &'a Request, path: &str) -> Option<&'a Axis> {
     axes.find(|axis| axis.replaces(path))
 }
 
-/// Refuses an axis that replaces what the compared factor sets, and ranges of which a map would show one sample alone.
+/// Refuses an axis that replaces what the compared factor sets, and ranges that no axis replaces: a map would show one sample.
 fn check_factors(
     request: &Request,
     experiment: &ExperimentInfo,

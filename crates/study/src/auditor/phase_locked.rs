@@ -285,8 +285,8 @@ fn paced(evidence: &Evidence<'_>, point: &Seen<'_>, link: &str) -> Option<Remark
         flows.iter().map(|(_, flow)| flow.name.clone()).collect()
     };
     let text = format!(
-        "{} pace and have at most {} times their share of the drops in every replication, beside {} at a DropTail queue, and nothing random \
-         passes: when the queue is full, phases decide who loses packets.",
+        "{} pace and have at most {} times their share of the drops in every replication, and {} do not, at a DropTail queue that nothing random \
+         passes: when it is full, phases decide who loses packets.",
         listed(&names(&paced), LISTED),
         short(most),
         listed(&names(&others), LISTED)

@@ -17,7 +17,7 @@ pub(super) const ABOUT: About = About {
         that stands alone, it reports a rate at which a packet of 1500 bytes takes longer than a second. \
         Both limits are Sojourn's choice: 1,000 is the step from one prefix of a unit to the next, and \
         packets that take a second are rare in studies of queues. In a graph it also reports a link 20 times \
-        slower, both ways, than the link that the study has as the bottleneck, if the others beside it agree \
+        slower, both ways, than the link that the study has as the bottleneck, if the others at its ends agree \
         within a factor of two and are as far above, and a delay of a second or more that is 100 times that \
         of the links next to it. These are Sojourn's choice, too: a slow way back and a slow bottleneck are \
         normal.",

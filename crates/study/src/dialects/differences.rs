@@ -13,7 +13,7 @@ const QUEUES: [&str; 2] = ["queue", "reverse_queue"];
 /// Keys of a flow that say which flow it is, and not how it sends.
 const NAMES: [&str; 4] = ["kind", "label", "dialect", "source"];
 
-/// Values in a scenario: where each is, of which component and which parameter. Places of links come first.
+/// Values in a scenario, by place, component and parameter. Places of links come first.
 type Settings = BTreeMap<(String, String, String), String>;
 
 /// The parameters whose values differ between the points of a ranking as written and those in a dialect: `droptail limit: 50p as written,
