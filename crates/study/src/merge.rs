@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_results::columns::run_id;
 use sojourn_results::design::Design;
-use sojourn_results::directory::{SOURCE_FILE, Taking};
+use sojourn_results::directory::{SOURCE_FILE, TIMING_FILE, Taking, write_whole};
 use sojourn_results::manifest::{Manifest, VERSION};
 use sojourn_results::{Damage, ResultDir};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
@@ -195,7 +195,7 @@ fn write(dirs: &[ResultDir], manifest: &Manifest, sources: &Sources, out: &Path)
     }
     let missing = length(dir.missing().len());
     drop(dir);
-    keep_source(dirs, &path)?;
+    keep_source(dirs, &manifest.command, &path)?;
     if missing == 0 && is_done(manifest) {
         finish(manifest, &path)?;
     }
@@ -225,19 +225,23 @@ fn whole(
     })
 }
 
-/// Keeps the file that was run, of the first directory that has it.
-fn keep_source(dirs: &[ResultDir], path: &Path) -> Result<()> {
-    let file = dirs
-        .iter()
-        .map(|dir| dir.path().join(SOURCE_FILE))
-        .find(|file| file.exists());
-    let Some(file) = file else {
+/// Keeps the file that was run, of the first directory that has it, with the command that makes these results.
+fn keep_source(dirs: &[ResultDir], command: &str, path: &Path) -> Result<()> {
+    let mut files = dirs.iter().map(|dir| dir.path().join(SOURCE_FILE));
+    let Some(file) = files.find(|file| file.exists()) else {
         return Ok(());
     };
-    fs::copy(&file, path.join(SOURCE_FILE))
-        .map(drop)
-        .map_err(|error| LabError::io(&file, "copy the file", &error))
+    let text =
+        fs::read_to_string(&file).map_err(|error| LabError::io(&file, "read the file", &error))?;
+    let text = match text.rsplit_once(RUN_WITH) {
+        Some((text, _)) => format!("{text}{RUN_WITH}{command}\n"),
+        None => text,
+    };
+    write_whole(&path.join(SOURCE_FILE), text.as_bytes())
 }
+
+/// What stands before the command in [`SOURCE_FILE`].
+const RUN_WITH: &str = "\n# Run with: ";
 
 /// Has the auditor look at the results, as behind the last run of a study, and writes the summary.
 fn finish(manifest: &Manifest, path: &Path) -> Result<()> {
@@ -254,7 +258,7 @@ fn finish(manifest: &Manifest, path: &Path) -> Result<()> {
     };
     execute(&study, none, Some(path), options)?;
     // The sessions of the parts are in their own directories.
-    let timing = path.join(sojourn_results::directory::TIMING_FILE);
+    let timing = path.join(TIMING_FILE);
     fs::remove_file(&timing).map_err(|error| LabError::io(&timing, "remove the file", &error))?;
     write_summary(path)?;
     Ok(())

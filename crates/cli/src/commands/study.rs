@@ -128,7 +128,7 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
     }
     let Some(results) = &made.results else {
         return emit(&format!(
-            "This part is done. When all parts are done, run: sojourn report {}\n",
+            "This part is done. When all parts are done, run: sojourn report {}\nParts in directories of their own: sojourn merge DIR... --out DIR\n",
             sojourn_report::shell_word(&out.to_string_lossy())
         ));
     };
