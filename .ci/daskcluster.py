@@ -66,7 +66,7 @@ class Cluster:
         """Starts the scheduler, again at the same port if there was one."""
         self.file.unlink(missing_ok=True)
         self.scheduler = self._run(
-            "dask_scheduler", "--port", str(self.port), "--host", "127.0.0.1", "--no-show"
+            "dask_scheduler", "--port", str(self.port), "--host", "127.0.0.1"
         )
         wait(self._is_written, "no scheduler")
         self.port = int(self.address.rsplit(":", 1)[1])
@@ -89,13 +89,11 @@ class Cluster:
         return worker
 
     def _run(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
-        log = (self.folder / "cluster.log").open("ab")
         words = [sys.executable, "-m", f"distributed.cli.{module}", "--no-dashboard"]
         words += ["--scheduler-file", str(self.file), *arguments]
-        local = {"DASK_TEMPORARY_DIRECTORY": str(self.folder)}
-        return subprocess.Popen(
-            words, stdout=log, stderr=log, cwd=self.folder, env=os.environ | local
-        )
+        env = os.environ | {"DASK_TEMPORARY_DIRECTORY": str(self.folder)}
+        with (self.folder / "cluster.log").open("ab") as log:
+            return subprocess.Popen(words, stdout=log, stderr=log, cwd=self.folder, env=env)
 
     def stop(self) -> None:
         """Ends what still runs."""
