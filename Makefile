@@ -18,6 +18,7 @@ STUDY := codel-drr-bandwidth-mtu
 RESULTS := results/$(STUDY)
 PAPER := results/paper
 MINUTES ?= 60
+KILLS ?= 100
 # The crates of the simulation, which have to compile to WebAssembly as well, as does what checks a scenario.
 SIMULATION := units sim queue cc transport traffic
 WASM := $(SIMULATION) scenario
@@ -60,6 +61,10 @@ report-test: dev-tools site-test-tools develop ## Look at reports of several stu
 .PHONY: soak
 soak: $(BIN)/python ## Draw new cases for every property test: make soak MINUTES=60
 	$(BIN)/python .ci/soak.py --minutes $(MINUTES)
+
+.PHONY: dask-soak
+dask-soak: dev-tools develop ## Kill workers of a Dask cluster at random: make dask-soak KILLS=100
+	$(BIN)/python .ci/dasksoak.py --kills $(KILLS)
 
 .PHONY: fuzz-seeds
 fuzz-seeds: ## Run every fuzz target once on each file of fuzz/seeds; needs a C++ compiler, no nightly

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sojourn import _core
 
 
 def main() -> int:
@@ -17,7 +21,7 @@ def main() -> int:
 
     from sojourn import _core
 
-    return _core.main(sys.argv, _draw)
+    return _core.main(sys.argv, _draw, _cluster)
 
 
 def _draw(
@@ -31,6 +35,13 @@ def _draw(
         return [str(spreadsheet.write(results))]
 
     return [str(file) for file in figures.draw(results, formats, width)]
+
+
+def _cluster(plan: _core.Plan, address: str, workers: int | None) -> None:
+    """Has a Dask cluster make the runs of a study; the command calls it when `--dask` is given."""
+    from sojourn import dask
+
+    dask.command(plan, address, workers)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from sojourn import _core
 from sojourn.catalogue import list_studies
@@ -28,6 +28,9 @@ from sojourn.errors import (
 )
 from sojourn.scenario import Queue, Scenario, ScenarioLike, as_scenario, path_of
 from sojourn.table import Named, Table
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 __all__ = [
     "Arrival",
@@ -277,6 +280,7 @@ def study(
     out: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     threads: int | None = None,
+    client: Client | str | None = None,
     progress: Progress = False,
     **unknown: NoReturn,
 ) -> Results:
@@ -284,7 +288,8 @@ def study(
 
     `set` replaces values in every point by path, as `--set` does: `set={"run.duration": "10s"}`; `overrides` is the same. `replications` and
     `seed` replace those of the study, as do `warmup`, a time or `"auto"`, and `precision`, such as `"2%"`. `only` names the experiments to run. With `out`, a result directory is written, and runs that it
-    holds are not made again unless `fresh`.
+    holds are not made again unless `fresh`. With `client`, a `distributed.Client`, the address of a Dask scheduler or `"local"`, the workers of
+    that cluster make the runs.
     """
     _refuse_unknown("study", unknown)
     values: list[tuple[str, str, str]] = []
@@ -299,14 +304,24 @@ def study(
     for name, given in (("warmup", warmup), ("precision", precision)):
         if given is not None:
             values.append((f"run.{name}", str(given), f"{name}={given!r}"))
+    named = path_of("study", study, 'the name of a study, such as "rrul", or the path of its file')
+    chosen = [] if only is None else _list("only", only)
+    directory = None if out is None else path_of("out", out, "the path of a directory")
+    number = _whole_or_none("threads", threads, least=1)
+    tell = _teller(progress)
+    if client is not None:
+        from sojourn import dask
+
+        plan = _core.plan(named, values, only=chosen, out=directory, fresh=fresh)
+        return Results(dask.study(plan, client, number, tell))
     core = _core.study(
-        path_of("study", study, 'the name of a study, such as "rrul", or the path of its file'),
+        named,
         values,
-        only=[] if only is None else _list("only", only),
-        out=None if out is None else path_of("out", out, "the path of a directory"),
+        only=chosen,
+        out=directory,
         fresh=fresh,
-        threads=_whole_or_none("threads", threads, least=1),
-        progress=_teller(progress),
+        threads=number,
+        progress=tell,
     )
     return Results(core)
 

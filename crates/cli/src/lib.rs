@@ -9,6 +9,7 @@
 )]
 
 mod args;
+mod cluster;
 mod command;
 mod commands;
 mod docs;
@@ -30,6 +31,7 @@ mod terminal;
 mod topics;
 mod whole;
 
+pub use cluster::{Drive, Request, set_cluster};
 pub use execute::Draw;
 
 use clap::FromArgMatches;

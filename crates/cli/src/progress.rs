@@ -76,6 +76,14 @@ struct Counts {
     found: AtomicU64,
 }
 
+impl Counts {
+    fn show(&self, news: &News) {
+        self.total.store(news.total, Ordering::Relaxed);
+        self.done.store(news.done, Ordering::Relaxed);
+        self.found.store(news.found, Ordering::Relaxed);
+    }
+}
+
 impl Line {
     /// Begins the line of what is called `name`.
     pub(crate) fn new(name: &str) -> Line {
@@ -109,9 +117,13 @@ impl Line {
 
     /// Takes over the news of a study.
     pub(crate) fn show(&self, news: &News) {
-        self.counts.total.store(news.total, Ordering::Relaxed);
-        self.counts.done.store(news.done, Ordering::Relaxed);
-        self.counts.found.store(news.found, Ordering::Relaxed);
+        self.counts.show(news);
+    }
+
+    /// What takes over the news of a study, for another thread.
+    pub(crate) fn teller(&self) -> impl FnMut(&News) + Send + use<> {
+        let counts = Arc::clone(&self.counts);
+        move |news| counts.show(news)
     }
 
     /// Ends the line; gives the runs that were made, and how long they took.

@@ -8,6 +8,7 @@
     reason = "PyO3 extracts the arguments of a Python call by value"
 )]
 
+mod dispatch;
 mod document;
 mod errors;
 mod replay;
@@ -29,6 +30,8 @@ use std::path::{Path, PathBuf};
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::dispatch::{Plan, Stop, Task, plan};
     #[pymodule_export]
     use super::replay::replay;
     #[pymodule_export]
@@ -59,9 +62,11 @@ mod _core {
 }
 
 /// Runs the command `sojourn` with these arguments, the program's name first, and returns its exit status.
-/// `images(directory, formats, width)` draws the figures of a result directory and returns the files.
+/// `images(directory, formats, width)` draws the figures of a result directory and returns the files. `cluster(plan, address,
+/// workers)` has a Dask cluster make the runs of a study.
 #[pyfunction]
-fn main(py: Python<'_>, arguments: Vec<OsString>, images: Py<PyAny>) -> u8 {
+fn main(py: Python<'_>, arguments: Vec<OsString>, images: Py<PyAny>, cluster: Py<PyAny>) -> u8 {
+    sojourn_cli::set_cluster(dispatch::drive(cluster));
     let draw = |directory: &Path, formats: &[&str], width: Option<f64>| {
         Python::attach(|py| {
             let drawn = images.call1(py, (directory, formats.to_vec(), width));

@@ -105,6 +105,10 @@ impl Results {
 }
 
 impl Results {
+    pub(crate) fn new(set: ResultSet) -> Results {
+        Results { set }
+    }
+
     fn summarize(&self, py: Python<'_>) -> PyResult<report::Summary> {
         py.detach(|| summarize(&self.set))
             .map_err(|error| errors::lab(py, &error))
@@ -179,6 +183,44 @@ pub(crate) fn run(
     }
 }
 
+/// A study that is asked for: its name or file, what is set in it, and the experiments.
+pub(crate) struct Asked {
+    pub(crate) given: OsString,
+    /// Path, value, and the argument as messages show it.
+    pub(crate) overrides: Vec<(String, String, String)>,
+    pub(crate) only: Vec<String>,
+}
+
+impl Asked {
+    /// The command that repeats it.
+    pub(crate) fn command(&self) -> String {
+        let mut command = format!(
+            "sojourn study {}",
+            shell_word(&self.given.to_string_lossy())
+        );
+        for (path, value, _) in &self.overrides {
+            let set = format!("{path}={value}");
+            command.extend([" --set ", &*shell_word(&set)]);
+        }
+        if !self.only.is_empty() {
+            command.extend([" --only ", &*shell_word(&self.only.join(","))]);
+        }
+        command
+    }
+}
+
+/// The study that is asked for.
+pub(crate) fn read_study(asked: &Asked) -> Result<Study, LabError> {
+    let mut found = find(&asked.given)?;
+    for (path, value, argument) in &asked.overrides {
+        found.document.set_argument(path, value, argument)?;
+    }
+    let mut study = found.study()?;
+    study.keep_only(&asked.only)?;
+    study.check_arguments()?;
+    Ok(study)
+}
+
 /// Runs a study: one by name, or that of a file. Each override is a path, its value, and the argument as messages show it.
 #[pyfunction]
 #[pyo3(signature = (given, overrides, *, only, out, fresh, threads, progress))]
@@ -193,26 +235,15 @@ pub(crate) fn study(
     threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Results> {
-    let mut command = format!("sojourn study {}", shell_word(&given.to_string_lossy()));
-    for (path, value, _) in &overrides {
-        let set = format!("{path}={value}");
-        command.extend([" --set ", &*shell_word(&set)]);
-    }
-    if !only.is_empty() {
-        command.extend([" --only ", &*shell_word(&only.join(","))]);
-    }
-    let read = move || {
-        let mut found = find(&given)?;
-        for (path, value, argument) in &overrides {
-            found.document.set_argument(path, value, argument)?;
-        }
-        let mut study = found.study()?;
-        study.keep_only(&only)?;
-        study.check_arguments()?;
-        Ok(study)
+    let asked = Asked {
+        given,
+        overrides,
+        only,
     };
+    let command = asked.command();
     // A large study takes its time, too.
-    let study = supervise(py, None, move |_| read())?.map_err(|error| errors::lab(py, &error))?;
+    let study = supervise(py, None, move |_| read_study(&asked))?
+        .map_err(|error| errors::lab(py, &error))?;
     let how = How {
         command,
         out,
@@ -315,7 +346,7 @@ fn finish(
 }
 
 /// Says that a file was made again, since something had happened to it.
-fn warn(py: Python<'_>, damage: &Damage) -> PyResult<()> {
+pub(crate) fn warn(py: Python<'_>, damage: &Damage) -> PyResult<()> {
     let text = CString::new(sojourn_scenario::printable(&damage.to_string()).into_owned())?;
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)
 }

@@ -26,6 +26,7 @@ use super::removal::{
     remove_timings, run_folders,
 };
 use crate::outcome::{BatchOutcome, RunOutcome, SeriesOutcome};
+pub(crate) use files::outcome_of;
 pub use files::run_files;
 pub use set::{ResultSet, tables_arrow};
 pub use sojourn_scenario::document::MANIFEST_FILE;
@@ -195,6 +196,21 @@ impl ResultDir {
         })
     }
 
+    /// The directory as one of the round of another manifest of the same study: only runs that this round wants are in it.
+    ///
+    /// # Errors
+    /// When a scenario cannot be put into JSON.
+    pub fn seen_in(&self, manifest: &Manifest) -> Result<ResultDir> {
+        Ok(ResultDir {
+            path: self.path.clone(),
+            identities: identities(manifest)?,
+            manifest: manifest.clone(),
+            new: New::Nothing,
+            hold: None,
+            damage: None,
+        })
+    }
+
     /// What keeps others out of the directory; once it is dropped, they may write.
     pub fn release(&mut self) -> Option<Arc<Hold>> {
         self.hold.take()
@@ -296,17 +312,30 @@ impl ResultDir {
     /// # Errors
     /// When a file cannot be written; the run then does not count as there, and no file of it stays.
     pub fn write_run(&self, point: u64, run: &RunOutcome) -> Result<()> {
-        if self.has_run(point, run.replication) {
+        self.write_files(point, run.replication, run_files(point, run))
+    }
+
+    /// Writes the files of a run, by their paths, wherever it was made; as [`ResultDir::write_run`].
+    ///
+    /// # Errors
+    /// As [`ResultDir::write_run`], and those of the files.
+    pub fn write_files(
+        &self,
+        point: u64,
+        replication: u64,
+        files: impl Iterator<Item = Result<(String, Vec<u8>)>>,
+    ) -> Result<()> {
+        if self.has_run(point, replication) {
             // Parts of another division may have made it meanwhile, to the same bits.
             return Ok(());
         }
-        let record = record_file(&self.path, point, run.replication);
+        let record = record_file(&self.path, point, replication);
         // A run that is made again is not whole until it is.
         remove_file(&record)?;
         let mut of = Record::new(self.identities.get(&point).map_or("", String::as_str));
         let mut written = Vec::new();
-        let mut write = || -> Result<()> {
-            for file in run_files(point, run) {
+        let write = || -> Result<()> {
+            for file in files {
                 let (name, bytes) = file?;
                 let path = self.path.join(&name);
                 written.push(path.clone());

@@ -29,6 +29,7 @@ pub mod manifest;
 pub mod metrics;
 pub mod outcome;
 pub mod overwrite;
+pub mod parcel;
 pub mod record;
 pub mod recorded;
 mod removal;

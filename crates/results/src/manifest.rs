@@ -359,7 +359,7 @@ impl Manifest {
     }
 
     /// The command that writes these results into `dir`, which may have been copied or moved since.
-    pub(super) fn command_into(&self, dir: &Path) -> String {
+    pub fn command_into(&self, dir: &Path) -> String {
         const OUT: &str = " --out ";
         let Some((before, rest)) = self.command.split_once(OUT) else {
             return self.command.clone();

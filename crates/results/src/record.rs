@@ -18,7 +18,7 @@ use twox_hash::XxHash64;
 
 use super::checksum::{ALTERED, checksum};
 use super::columns::{Kind, run_id};
-use super::manifest::{Manifest, PointInfo};
+use super::manifest::{Manifest, PointInfo, VERSION};
 
 /// Folder of the records in a result directory.
 pub const CHECKSUM_FOLDER: &str = "checksums";
@@ -30,7 +30,7 @@ pub(super) struct Record {
     /// [`identity`] of the point.
     of: String,
     /// Checksum of each file, by its path in the directory.
-    files: BTreeMap<String, String>,
+    pub(super) files: BTreeMap<String, String>,
 }
 
 /// Whether a run is there.
@@ -211,6 +211,18 @@ pub(super) fn identities(manifest: &Manifest) -> Result<BTreeMap<u64, String>> {
     manifest.points.iter().map(identity).collect()
 }
 
+/// What makes the runs of a point in this version, as a checksum.
+///
+/// # Errors
+/// When its scenario cannot be put into JSON.
+pub fn identity_of(point: &PointInfo) -> Result<String> {
+    identity(VERSION, point)
+}
+
+/// What makes the runs of a point, as a checksum.
+///
+/// # Errors
+/// As [`identities`].
 fn identity(version: &str, point: &PointInfo) -> Result<String> {
     let made = (version, point.seed, point.made_from());
     let text = serde_json::to_vec(&made).map_err(|error| {

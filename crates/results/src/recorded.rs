@@ -1,11 +1,12 @@
 //! What the records of a result directory say of runs, for those who have the files no more, or only them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::checksum::checksum;
 use super::columns::Kind;
 use super::directory::ResultDir;
-use super::record::{Damage, check, record_file};
+use super::record::{Damage, check, file_name, read_checked, record_file};
 
 /// The checksum of some bytes, as a record has it.
 pub fn checksum_of(bytes: &[u8]) -> String {
@@ -27,6 +28,41 @@ impl ResultDir {
         kinds
             .filter(|kind| record.checksum(*kind, point, replication).is_some())
             .collect()
+    }
+
+    /// The checksums of the files that a run had when it was made, by their paths; `None` if it was not.
+    ///
+    /// # Errors
+    /// When its record was altered.
+    pub fn checksums(
+        &self,
+        point: u64,
+        replication: u64,
+    ) -> Result<Option<BTreeMap<String, String>>, Damage> {
+        let record = self.record(point, replication)?;
+        Ok(record.map(|record| record.files))
+    }
+
+    /// The files of a run, by their paths, in the order in which they are written.
+    ///
+    /// # Errors
+    /// When the run was not made, or a file is not as it was written.
+    pub fn files(&self, point: u64, replication: u64) -> Result<Vec<(String, Vec<u8>)>, Damage> {
+        let file = || record_file(self.path(), point, replication);
+        let record = self.record(point, replication)?.ok_or_else(|| Damage {
+            file: file(),
+            problem: "the file is missing".to_owned(),
+        })?;
+        let kinds = Kind::ALL.into_iter();
+        let named = kinds.filter_map(|kind| {
+            let sum = record.checksum(kind, point, replication)?;
+            Some((file_name(kind, point, replication), sum))
+        });
+        let read = |(name, sum): (String, &str)| {
+            let bytes = read_checked(&self.path().join(&name), sum)?;
+            Ok((name, bytes))
+        };
+        named.map(read).collect()
     }
 
     /// What is wrong with the record of a run: it cannot be read, or is of a run of another scenario. `None` where there is no record.

@@ -9,6 +9,7 @@ mod figure;
 pub mod lookup;
 pub mod map;
 mod measured;
+pub mod merge;
 pub mod named;
 mod range;
 pub mod rerun;

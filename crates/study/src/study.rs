@@ -37,6 +37,7 @@
 mod again;
 mod algorithms;
 mod answer;
+mod dispatch;
 mod execute;
 mod factors;
 mod keys;
@@ -67,6 +68,7 @@ use sojourn_scenario::model::{LimitParams, Scenario};
 use sojourn_units::{Ratio, Spec};
 
 pub(crate) use self::execute::execute_points;
+pub use dispatch::{Arrival, Dispatch, Task, Teller};
 pub use execute::{Executed, Failure, Options, Progress, Shard, Waits, execute};
 pub use keys::{
     AnswerParams, DesignParams, ExperimentParams, FactorParams, FigureParams, STUDY_KEYS,

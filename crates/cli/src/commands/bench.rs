@@ -2,10 +2,12 @@
 //! through one ring, measured in the same process. Times of a shared machine mean little; the ratio means more. And lines per second of
 //! CPU time, of reading a trace.
 
+mod dask;
+
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{emit, paragraph, table};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cpu_time::ThreadTime;
 use sojourn_queue::registry::{self, CatalogueEntry};
 use sojourn_run::bench::{
@@ -22,8 +24,12 @@ use std::hint::black_box;
 #[command(after_help = "Examples:
   sojourn bench
   sojourn bench --case b1 --rounds 5
-  sojourn bench --queue 'codel target=10ms'")]
+  sojourn bench --queue 'codel target=10ms'
+  sojourn bench dask")]
 pub(crate) struct BenchArgs {
+    /// Measure something else than the engine.
+    #[arg(value_enum, conflicts_with_all = ["cases", "queues", "queue", "seconds", "json", "check"])]
+    pub(crate) what: Option<What>,
     /// Cases to run, such as b1 [default: the standard set]. `all` adds the large ones.
     #[arg(long = "case")]
     pub(crate) cases: Vec<String>,
@@ -45,6 +51,13 @@ pub(crate) struct BenchArgs {
     /// Fail if a case exceeds its required ratio.
     #[arg(long)]
     pub(crate) check: bool,
+}
+
+/// What else can be measured.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum What {
+    /// What a Dask cluster on this machine costs per run, and what it takes to plan 10,000 points.
+    Dask,
 }
 
 impl Execute for BenchArgs {
@@ -240,6 +253,9 @@ fn chosen(args: &BenchArgs) -> Result<(Vec<Case>, bool), LabError> {
 }
 
 fn bench(args: &BenchArgs) -> Result<(), Failure> {
+    if args.what == Some(What::Dask) {
+        return dask::bench();
+    }
     if args.queues || !args.queue.is_empty() {
         return queues(args);
     }

@@ -7,7 +7,7 @@ use crate::args::MakeArgs;
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
-use crate::make::make;
+use crate::make::{make, make_on_cluster};
 use crate::output::{emit, emit_data};
 use crate::progress::watched;
 use crate::show;
@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
   sojourn study rrul
   sojourn study study.toml --all
   sojourn study rfc7928 --set run.replications=3 --only 5-1-1 --dry-run
+  sojourn study rfc7928 --dask tcp://10.0.0.1:8786
   sojourn study codel-drr-bandwidth-mtu --dialects all")]
 pub(crate) struct StudyArgs {
     /// Study file (TOML), or the name of a study: one in ./studies/NAME/study.toml, or one that comes with Sojourn.
@@ -59,6 +60,10 @@ pub(crate) struct StudyArgs {
     /// Make only one part of the runs, such as 1/4. Other processes make the other parts.
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
+    /// Have the workers of a Dask cluster make the runs: the address of its scheduler, such as tcp://10.0.0.1:8786, or local for a
+    /// cluster on this machine. Needs pip install 'sojourn[dask]'.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["shard", "dialects"])]
+    pub(crate) dask: Option<String>,
     /// Print every table and every note, not only the first table.
     #[arg(long)]
     pub(crate) all: bool,
@@ -103,15 +108,18 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
             make: &args.make,
         });
     }
-    let made = make(
-        &study,
-        &name,
-        Some(&out),
-        command.clone(),
-        shard,
-        &args.make,
-        watched,
-    )?;
+    let made = match &args.dask {
+        Some(address) => make_on_cluster(study, &name, &out, command.clone(), &args.make, address)?,
+        None => make(
+            &study,
+            &name,
+            Some(&out),
+            command.clone(),
+            shard,
+            &args.make,
+            watched,
+        )?,
+    };
     if let Some(text) = source {
         keep(&out, &text, &command)?;
     }
@@ -120,7 +128,7 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
     }
     let Some(results) = &made.results else {
         return emit(&format!(
-            "This part is done. When all parts are done, run: sojourn report {}\n",
+            "This part is done. When all parts are done, run: sojourn report {}\nParts in directories of their own: sojourn merge DIR... --out DIR\n",
             sojourn_report::shell_word(&out.to_string_lossy())
         ));
     };

@@ -1,5 +1,6 @@
 //! The Parquet files of a run.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -15,7 +16,9 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
-use crate::columns::{Kind, SUMS, batch, schema};
+use crate::columns::{
+    Kind, OptionalTables, SUMS, batch, read_batches, read_run, read_series, schema,
+};
 use crate::manifest::{SCHEMA_VERSION, VERSION};
 use crate::outcome::RunOutcome;
 use crate::record::file_name;
@@ -83,6 +86,37 @@ pub(super) fn parse_table(bytes: Vec<u8>, kind: Kind) -> std::result::Result<Rec
         .first()
         .map_or_else(|| schema(kind), RecordBatch::schema);
     arrow_select::concat::concat_batches(&schema, &batches).map_err(|error| error.to_string())
+}
+
+/// The outcome that the files of a run were made from.
+///
+/// # Errors
+/// When a table is missing or cannot be read.
+pub(crate) fn outcome_of(
+    files: impl IntoIterator<Item = (Kind, Vec<u8>)>,
+) -> std::result::Result<RunOutcome, String> {
+    let mut tables = BTreeMap::new();
+    for (kind, bytes) in files {
+        tables.insert(kind.name(), parse_table(bytes, kind)?);
+    }
+    let mut take = |kind: Kind| tables.remove(kind.name());
+    let lacks = |kind: Kind| format!("there is no table {:?}", kind.name());
+    let runs = take(Kind::Runs).ok_or_else(|| lacks(Kind::Runs))?;
+    let flows = take(Kind::Flows).ok_or_else(|| lacks(Kind::Flows))?;
+    let queues = take(Kind::Queues).ok_or_else(|| lacks(Kind::Queues))?;
+    let optional = OptionalTables {
+        receivers: take(Kind::Receivers),
+        transfers: take(Kind::Transfers),
+        media: take(Kind::Media),
+    };
+    let mut outcome = read_run(&runs, &flows, &queues, &optional)?;
+    if let Some(series) = take(Kind::Series) {
+        outcome.series = read_series(&series)?;
+    }
+    if let Some(batches) = take(Kind::Batches) {
+        outcome.batches = read_batches(&batches)?;
+    }
+    Ok(outcome)
 }
 
 /// The files of a run, by their paths in a result directory, the one of the run itself last. Each is made when it is asked

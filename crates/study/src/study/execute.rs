@@ -18,6 +18,7 @@ use sojourn_results::hold::{Hold, host};
 use sojourn_results::manifest::Manifest;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_results::{Damage, RunState};
+use sojourn_run::needs::Needs;
 use sojourn_run::run::{bug, panic_text};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::model::{Scenario, Warmup};
@@ -82,7 +83,7 @@ pub struct Executed {
     pub hold: Option<Arc<Hold>>,
     /// Runs of the directory that are [not wanted](ResultDir::beyond), and are in no result.
     pub beyond: u64,
-    /// Runs that failed by a bug of Sojourn; the others are whole.
+    /// Runs that failed by a bug of Sojourn, or that no worker could make; the others are whole.
     pub failures: Vec<Failure>,
     /// What the next round has to wait for, where other parts of the study have not made all runs of this one.
     pub waits: Option<Waits>,
@@ -165,63 +166,129 @@ pub(crate) fn execute_points<R>(
 where
     R: Fn(u64, &Resolved, u64) -> Result<RunOutcome> + Sync,
 {
-    let clock = Clock::start();
     let needs = study.needs()?;
-    needs.check(&study.limits, dir.is_some())?;
     let at_a_time = needs.at_a_time(&study.limits, dir.is_some());
-    // What was decided is not decided again.
-    let decides = study.design.is_none();
-    let (mut manifest, mut dir) = begin(study, decides, dir, &options)?;
-    let mut session = Session::default();
-    let mut waits = None;
+    let mut campaign = Campaign::begin(study, &needs, dir, &options)?;
     loop {
-        let how = (at_a_time, &mut options);
-        session.make(study, &manifest, &runner, dir.as_ref(), how)?;
-        if let Some(error) = session.of_user.take() {
+        campaign.make(study, &runner, at_a_time, &mut options)?;
+        if !campaign.go_on()? {
+            return campaign.end(&study.notes);
+        }
+    }
+}
+
+/// A study under way: its rounds, its directory and what was done so far, whoever makes the runs.
+pub(super) struct Campaign {
+    clock: Clock,
+    pub(super) manifest: Manifest,
+    pub(super) dir: Option<ResultDir>,
+    pub(super) session: Session,
+    /// What was decided is not decided again.
+    decides: bool,
+    waits: Option<Waits>,
+    shard: Option<Shard>,
+    hold: bool,
+}
+
+impl Campaign {
+    /// Begins with the first round, or the round that a directory is in.
+    ///
+    /// # Errors
+    /// When the study asks for more than its limits allow, or the directory is not fit.
+    pub(super) fn begin(
+        study: &Study,
+        needs: &Needs,
+        path: Option<&Path>,
+        options: &Options<'_>,
+    ) -> Result<Campaign> {
+        let clock = Clock::start();
+        needs.check(&study.limits, path.is_some())?;
+        let decides = study.design.is_none();
+        let (manifest, dir) = begin(study, decides, path, options)?;
+        Ok(Campaign {
+            clock,
+            manifest,
+            dir,
+            session: Session::default(),
+            decides,
+            waits: None,
+            shard: options.shard,
+            hold: options.hold,
+        })
+    }
+
+    /// Makes the runs of the round that are not there.
+    fn make<R>(
+        &mut self,
+        study: &Study,
+        runner: &R,
+        at_a_time: usize,
+        options: &mut Options<'_>,
+    ) -> Result<()>
+    where
+        R: Fn(u64, &Resolved, u64) -> Result<RunOutcome> + Sync,
+    {
+        let dir = self.dir.as_ref();
+        let how = (at_a_time, options);
+        self.session.make(study, &self.manifest, runner, dir, how)
+    }
+
+    /// Goes on to the next round: whether there is one.
+    ///
+    /// # Errors
+    /// When runs of this round cannot be read, or the manifest cannot be written.
+    pub(super) fn go_on(&mut self) -> Result<bool> {
+        let session = &self.session;
+        let done = self.manifest.design.as_ref().is_none_or(Design::is_done);
+        let ended = session.stopped || session.of_user.is_some() || !session.failures.is_empty();
+        if ended || done || !self.decides {
+            return Ok(false);
+        }
+        let waits = self.session.go_on(&mut self.manifest, self.dir.as_mut())?;
+        self.waits = waits;
+        Ok(self.waits.is_none())
+    }
+
+    /// What came of it.
+    ///
+    /// # Errors
+    /// When a run failed for a reason of the user's, when it was stopped, and when results cannot be written or read.
+    pub(super) fn end(mut self, notes: &[String]) -> Result<Executed> {
+        let written = self
+            .clock
+            .write(self.dir.as_ref(), self.shard, &self.session);
+        if let Some(error) = self.session.of_user.take() {
             // The first error is the one to tell.
-            let _ = clock.write(dir.as_ref(), options.shard, &session);
-            if let Some(dir) = dir {
+            if let Some(dir) = self.dir {
                 dir.abandon();
             }
             return Err(error);
         }
-        let done = manifest.design.as_ref().is_none_or(Design::is_done);
-        let stopped = session.stopped || !session.failures.is_empty();
-        if stopped || done || !decides {
-            break;
+        written?;
+        if self.session.stopped {
+            return Err(interrupted(&self.session.progress, self.dir.as_ref()));
         }
-        match session.go_on(&mut manifest, dir.as_mut())? {
-            None => {}
-            Some(missing) => {
-                waits = Some(missing);
-                break;
-            }
-        }
+        let beyond = self.dir.as_ref().map_or(Ok(0), ResultDir::beyond)?;
+        let held = self.dir.as_mut().and_then(ResultDir::release);
+        let results = match self.waits {
+            None => gather(self.dir, &self.manifest, self.session.kept)?,
+            Some(_) => None,
+        };
+        let results = match results {
+            Some(results) => Some(audited(results, notes)?),
+            None => None,
+        };
+        Ok(Executed {
+            results,
+            made: self.session.made_count,
+            found: self.session.progress.found,
+            repaired: self.session.repaired,
+            hold: held.filter(|_| self.hold),
+            beyond,
+            failures: self.session.failures,
+            waits: self.waits,
+        })
     }
-    clock.write(dir.as_ref(), options.shard, &session)?;
-    if session.stopped {
-        return Err(interrupted(&session.progress, dir.as_ref()));
-    }
-    let beyond = dir.as_ref().map_or(Ok(0), ResultDir::beyond)?;
-    let held = dir.as_mut().and_then(ResultDir::release);
-    let results = match waits {
-        None => gather(dir, &manifest, session.kept)?,
-        Some(_) => None,
-    };
-    let results = match results {
-        Some(results) => Some(audited(results, &study.notes)?),
-        None => None,
-    };
-    Ok(Executed {
-        results,
-        made: session.made_count,
-        found: session.progress.found,
-        repaired: session.repaired,
-        hold: held.filter(|_| options.hold),
-        beyond,
-        failures: session.failures,
-        waits,
-    })
 }
 
 /// The manifest of the first round, or of the round that a directory is in, and the directory.
@@ -250,22 +317,22 @@ fn begin(
 
 /// What this process has done so far, over all rounds.
 #[derive(Default)]
-struct Session {
+pub(super) struct Session {
     /// Runs that were made, and how many that is: some are made again in a later round.
     made: BTreeSet<(u64, u64)>,
     made_count: u64,
-    /// The most threads of a round.
-    threads: usize,
+    /// The most threads of a round, of all processes.
+    pub(super) threads: usize,
     timings: Vec<RunTiming>,
-    repaired: Vec<Damage>,
-    failures: Vec<Failure>,
+    pub(super) repaired: Vec<Damage>,
+    pub(super) failures: Vec<Failure>,
     /// Outcomes, where there is no directory.
-    kept: Vec<Run>,
-    progress: Progress,
+    pub(super) kept: Vec<Run>,
+    pub(super) progress: Progress,
     /// The error of a run that the user can put right.
-    of_user: Option<LabError>,
+    pub(super) of_user: Option<LabError>,
     /// It was stopped before its end.
-    stopped: bool,
+    pub(super) stopped: bool,
 }
 
 impl Session {
@@ -329,8 +396,21 @@ impl Session {
         Ok(())
     }
 
+    /// Takes note of a run that was made elsewhere.
+    pub(super) fn note(&mut self, (point, replication): (u64, u64), wall: Duration) {
+        self.made.insert((point, replication));
+        self.made_count += 1;
+        self.timings.push(RunTiming {
+            point,
+            replication,
+            wall_s: wall.as_secs_f64(),
+        });
+        self.progress.done += 1;
+        self.progress.last = Some((point, replication));
+    }
+
     /// The runs that are still to be made, how far that is, and what had happened to files that are made again.
-    fn jobs(
+    pub(super) fn jobs(
         &self,
         manifest: &Manifest,
         shard: Option<Shard>,
@@ -454,7 +534,7 @@ fn failures(jobs: &[(u64, u64)], ended: Vec<End>) -> Vec<Failure> {
 }
 
 /// Whether the user can put right what made a run fail.
-fn is_of_user(error: &LabError) -> bool {
+pub(super) fn is_of_user(error: &LabError) -> bool {
     !matches!(error.kind(), LabErrorKind::Bug | LabErrorKind::Interrupted)
 }
 
@@ -633,7 +713,7 @@ fn length<T>(items: &[T]) -> u64 {
 }
 
 /// Wall time, which nothing but [`TIMING_FILE`] ever shows.
-struct Clock {
+pub(super) struct Clock {
     begun: Instant,
     since_1970: Duration,
 }
@@ -650,7 +730,7 @@ impl Clock {
         clippy::disallowed_methods,
         reason = "how long a run took is not part of its result"
     )]
-    fn now() -> Instant {
+    pub(super) fn now() -> Instant {
         Instant::now()
     }
 

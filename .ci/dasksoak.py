@@ -1,0 +1,76 @@
+"""Kills workers of a Dask cluster at random, many times, and compares the results with those of one machine: `make dask-soak`."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import daskcluster as dc
+
+WORKERS = 2
+
+
+def main() -> int:
+    """Kills workers until there were enough kills; fails if a study ends otherwise than on one machine."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    chance = random.Random(given.seed)
+    kills = studies = 0
+    with tempfile.TemporaryDirectory(prefix="sojourn-dask-") as name:
+        folder = Path(name)
+        study = dc.study(folder, "120s", 40)
+        expected = once(study, folder / "here")
+        while kills < given.kills:
+            out = folder / f"there-{studies}"
+            kills += with_kills(folder, study, out, given.kills - kills, chance)
+            studies += 1
+            if dc.content(out) != expected:
+                print(f"study {studies} differs after {kills} kills, seed {given.seed}")
+                return 1
+            print(f"{kills} kills, {studies} studies: the same bits", flush=True)
+    return 0
+
+
+def once(study: Path, out: Path) -> dict[str, bytes]:
+    """The results of one machine."""
+    status, err = finished(dc.begin(study, out))
+    if status != 0:
+        sys.exit(err)
+    return dc.content(out)
+
+
+def finished(process: subprocess.Popen[str]) -> tuple[int, str]:
+    _, err = process.communicate(timeout=600)
+    return process.returncode, err
+
+
+def with_kills(folder: Path, study: Path, out: Path, most: int, chance: random.Random) -> int:
+    """A study during which workers are killed and others join; how many were."""
+    kills = 0
+    with dc.cluster(folder) as cluster:
+        for _ in range(WORKERS):
+            cluster.join()
+        process = dc.begin(study, out, "--dask", cluster.address)
+        dc.wait(lambda: dc.runs(out) > 0 or process.poll() is not None, "no run")
+        while process.poll() is None and kills < most:
+            time.sleep(chance.uniform(0.1, 2.5))
+            if process.poll() is None:
+                victim = cluster.workers.pop(chance.randrange(len(cluster.workers)))
+                dc.kill(victim)
+                kills += 1
+                cluster.join()
+        status, err = finished(process)
+    if status != 0:
+        sys.exit(f"after {kills} kills: {err}")
+    return kills
+
+
+if __name__ == "__main__":
+    sys.exit(main())
