@@ -38,7 +38,7 @@ def test_an_array_job_with_a_part_that_was_killed_merges_to_the_whole(
     assert not [task.wait() for task in tasks.values() if task.wait() != 0]
     assert submit("study.sbatch", 3).wait() == 0
     assert submit("merge.sh", 0).wait() == 0
-    words = [command, "study", "study.toml", "--out", "whole"]
+    words = [str(command), "study", "study.toml", "--out", "whole"]
     subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
     merged = {
         name: data

@@ -3,7 +3,9 @@
 //! CPU time, of reading a trace.
 
 mod dask;
+mod measured;
 
+use self::measured::{float, peak_memory};
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{emit, paragraph, table};
@@ -529,17 +531,4 @@ fn nanoseconds(start: &ThreadTime) -> f64 {
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
-}
-
-#[allow(clippy::cast_precision_loss, reason = "counts of a measurement")]
-fn float(value: u64) -> f64 {
-    value as f64
-}
-
-/// Largest resident memory so far, in units of 10^6 bytes; known on Linux only.
-fn peak_memory() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024.0 / 1e6)
 }

@@ -1,6 +1,6 @@
 //! `sojourn bench dask`: what it costs to have a Dask cluster on this machine make the runs, and to plan a large study.
 
-use super::{float, peak_memory};
+use super::measured::{float, peak_memory};
 use crate::cluster;
 use crate::failure::Failure;
 use crate::output::{emit, paragraph, table};
