@@ -22,7 +22,7 @@ use super::record::{
 };
 pub use super::removal::{SOURCE_FILE, TIMING_FILE};
 use super::removal::{
-    TEMPORARY, is_ours, is_result_dir, remove_file, remove_leftovers, remove_results,
+    TEMPORARY, is_ours, is_result_dir, is_temporary, remove_file, remove_leftovers, remove_results,
     remove_timings, run_folders,
 };
 use crate::outcome::{BatchOutcome, RunOutcome, SeriesOutcome};
@@ -495,8 +495,11 @@ impl ResultDir {
         let failed = |error| LabError::io(&folder, "read the directory", &error);
         let mut beyond = 0;
         for entry in fs::read_dir(&folder).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            if !wanted.contains(&path) && is_whole(&path) {
+            let entry = entry.map_err(failed)?;
+            let path = entry.path();
+            // What another part of the study is about to put in its place is whole already, and no run yet.
+            let is_run = !is_temporary(&entry.file_name().to_string_lossy());
+            if is_run && !wanted.contains(&path) && is_whole(&path) {
                 beyond += 1;
             }
         }

@@ -435,6 +435,21 @@ fn runs_of_more_replications_than_there_are_now_are_counted() {
     assert_eq!(dir.beyond().expect("readable"), 1);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_another_part_is_writing_is_not_counted_as_one_too_many() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    let scenario = study().points[0].scenario().expect("a scenario");
+    let outcome = run::run(&scenario, 0).expect("a run");
+    dir.write_run(0, &outcome).expect("written");
+    let folder = temp.path().join("runs");
+    let mut files = fs::read_dir(&folder).expect("readable");
+    let whole = files.next().expect("a run").expect("readable").path();
+    fs::copy(&whole, temporary(&whole)).expect("copied");
+    assert_eq!(dir.beyond().expect("readable"), 0);
+}
+
 /// The name under which this process writes a file before it renames it.
 #[cfg(target_os = "linux")]
 fn temporary(path: &Path) -> std::path::PathBuf {
