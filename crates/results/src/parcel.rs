@@ -1,6 +1,6 @@
 //! A run as bytes: its files as they stand in a result directory, for another process to write them there.
 //!
-//! A parcel is [`MAGIC`], the length of a head as eight bytes, the lowest first, the head in JSON, and the files one behind
+//! A parcel is `MAGIC`, the length of a head as eight bytes, the lowest first, the head in JSON, and the files one behind
 //! the other. The head names version, point and replication, what the run follows from, and each file with length and checksum. The
 //! same run gives the same bytes.
 

@@ -80,7 +80,7 @@ pub struct Map {
 }
 
 /// How the names of metrics begin whose higher value is better.
-const HIGHER: [&str; 10] = [
+const HIGHER: [&str; 18] = [
     "goodput",
     "throughput",
     "utilization",
@@ -91,12 +91,25 @@ const HIGHER: [&str; 10] = [
     "r_factor",
     "power",
     "fairness",
+    "min_share",
+    "responsiveness",
+    "exchanges_per",
+    "exchanges_count",
+    "quality_bps",
+    "repaired",
+    "recovered",
+    "completed",
 ];
 
 /// The metric where neither the study nor the user names one.
 const METRIC: &str = "sojourn_s_p95";
 
 impl Map {
+    /// Whether the lower value wins.
+    pub fn lower(&self) -> bool {
+        self.lower
+    }
+
     /// A map of a study without any place yet.
     ///
     /// # Errors

@@ -179,18 +179,18 @@ impl Target {
 /// The studies and result directories that an argument names: itself, or what its directory holds, by name.
 fn targets_of(given: &OsStr) -> Result<Vec<Target>, LabError> {
     let path = Path::new(given);
+    let holds_study = |path: &Path| path.join("study.toml").is_file();
     let one = |path: &Path| -> Option<Target> {
         if path.join(MANIFEST_FILE).is_file() {
             return Some(Target::Results(path.to_owned()));
         }
-        let study = path.join("study.toml").is_file();
-        study.then(|| Target::Study(path.into()))
+        holds_study(path).then(|| Target::Study(path.into()))
     };
     if !path.is_dir() {
         return Ok(vec![Target::Study(given.to_owned())]);
     }
-    if let Some(own) = one(path) {
-        return Ok(vec![own]);
+    if path.join(MANIFEST_FILE).is_file() {
+        return Ok(vec![Target::Results(path.to_owned())]);
     }
     let read = |error| LabError::io(path, "read the directory", &error);
     let mut entries: Vec<PathBuf> = std::fs::read_dir(path)
@@ -200,8 +200,10 @@ fn targets_of(given: &OsStr) -> Result<Vec<Target>, LabError> {
         .map_err(read)?;
     entries.sort();
     let is_toml = |path: &Path| path.extension().is_some_and(|suffix| suffix == "toml");
+    // What lies below a study belongs to it; other files next to it are studies, too.
+    let alone = holds_study(path);
     let found = entries.iter().filter_map(|entry| match entry.is_dir() {
-        true => one(entry),
+        true => one(entry).filter(|_| !alone),
         false => is_toml(entry).then(|| Target::Study(entry.into())),
     });
     let found: Vec<Target> = found.collect();

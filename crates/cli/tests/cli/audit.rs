@@ -102,6 +102,14 @@ fn a_directory_of_studies_is_audited_study_by_study() {
 }
 
 #[test]
+fn studies_next_to_a_study_toml_are_audited_as_well() {
+    let place = place();
+    place.write("study.toml", STUDY);
+    let (_, text) = ended(&place, "audit . --no-run");
+    assert!(text.ends_with(" in 5 studies\n"), "{text}");
+}
+
+#[test]
 fn sarif_names_every_rule_and_suppresses_what_is_allowed() {
     let place = place();
     let log = json(&ended(&place, "audit allowed.toml --format sarif").1);

@@ -79,19 +79,27 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         });
         for (label, point) in lone {
             if let Some(text) = of_no_effect(evidence, label, point) {
-                idle.push((compared.place.as_str(), *point, text));
+                idle.push((label.as_str(), *point, text));
             }
         }
     }
     found.extend(by_level(evidence, &same));
-    if let Some((_, point, text)) = idle.first() {
-        let more = match idle.len() {
+    let mut labels: Vec<&str> = Vec::new();
+    for (label, ..) in &idle {
+        if !labels.contains(label) {
+            labels.push(label);
+        }
+    }
+    for label in labels {
+        let own: Vec<_> = idle.iter().filter(|(other, ..)| *other == label).collect();
+        let (_, point, text) = own[0];
+        let more = match own.len() {
             1 => String::new(),
             many => format!(" (one of {many} points)"),
         };
         let links = evidence.bottleneck(point).map(|link| link.name.clone());
         let text = format!("{text}{more} Its results are those of a DropTail queue.");
-        let points = idle.iter().map(|(_, point, _)| point.info.name());
+        let points = own.iter().map(|(_, point, _)| point.info.name());
         found.push(Finding::warning(text).on_links(links).at(points));
     }
     found
@@ -122,7 +130,11 @@ fn by_level(evidence: &Evidence<'_>, same: &[(&str, Class<'_>)]) -> Vec<Finding>
             (false, false) => Extent::Everywhere,
         };
         let points = class.iter().map(|(_, point)| point.info.name());
-        match found.iter_mut().find(|(other, ..)| *other == extent) {
+        // Each group of labels whose comparison is void is told; of the rest, the first.
+        let told = |other: &(Extent, &str, &Class<'_>, Vec<String>)| {
+            other.0 == extent && (extent != Extent::Everywhere || labels(other.2) == own)
+        };
+        match found.iter_mut().find(|other| told(other)) {
             Some((.., names)) => names.extend(points),
             None => found.push((extent, place, class, points.collect())),
         }

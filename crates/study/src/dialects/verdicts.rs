@@ -109,7 +109,9 @@ impl Sensitivity {
         let mut notes = written.manifest.notes.clone();
         for (column, results) in &ran {
             for note in results.iter().flat_map(|results| &results.manifest.notes) {
-                if !notes.iter().any(|known| known.rule == note.rule) {
+                let said =
+                    |known: &Note| known.rule == note.rule && known.severity >= note.severity;
+                if !notes.iter().any(said) {
                     let text = format!("In {}: {}", column.dialect, note.text);
                     notes.push(Note {
                         text,

@@ -215,3 +215,23 @@ fn a_map_keeps_what_the_auditor_says_of_its_places() {
     once.dedup();
     assert_eq!(once.len(), rules.len(), "{rules:?}");
 }
+
+#[test]
+fn more_is_better_of_what_one_wants_more_of() {
+    let lower = |metric: &str| {
+        let mut request = request("rate=0.5..8Mbps:log", None, 0);
+        request.metric = Some(metric.to_owned());
+        Map::of(&study(), request).expect("a map").lower()
+    };
+    for metric in [
+        "min_share_ratio",
+        "jain_index",
+        "goodput_bps_sum",
+        "delivered_packets",
+    ] {
+        assert!(!lower(metric), "{metric}");
+    }
+    for metric in ["sojourn_s_p95", "loss_ratio", "delay_s_mean"] {
+        assert!(lower(metric), "{metric}");
+    }
+}

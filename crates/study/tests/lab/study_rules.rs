@@ -507,3 +507,27 @@ fn transfers_load_the_links_that_they_pass_and_no_others() {
     assert!(loads("d", "e").is_empty());
     assert_eq!(loads("a", "c"), [Severity::Warning]);
 }
+
+#[test]
+fn comparisons_that_are_void_in_several_experiments_are_told_one_by_one() {
+    let experiment = |name: &str, queues: &str| {
+        format!(
+            "[[experiment]]\nname = \"{name}\"\n[[experiment.factor]]\nname = \"queue\"\npath = \"topology.queue\"\n\
+             values = [{queues}]\ncompare = true\n"
+        )
+    };
+    let text = format!(
+        "flows = [\"4*cubic\"]\n[run]\nduration = \"8s\"\nwarmup = \"2s\"\nreplications = 2\n[topology]\nrate = \"10Mbps\"\nrtt = \"40ms\"\n\
+         buffer = \"60p\"\n{}{}",
+        experiment("first", "\"droptail\", \"choke min=200p max=400p\""),
+        experiment("second", "\"drr\", \"red min=200p max=300p\", \"droptail\"")
+    );
+    let notes = notes(&text).into_iter();
+    let void = notes.filter(|note| note.rule == "same-outcome" && note.severity == Severity::Error);
+    let texts: Vec<String> = void.map(|note| note.text).collect();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(
+        texts[0].contains("(first)") && texts[1].contains("(second)"),
+        "{texts:?}"
+    );
+}
