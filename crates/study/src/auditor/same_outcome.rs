@@ -130,7 +130,7 @@ fn by_level(evidence: &Evidence<'_>, same: &[(&str, Class<'_>)]) -> Vec<Finding>
             (false, false) => Extent::Everywhere,
         };
         let points = class.iter().map(|(_, point)| point.info.name());
-        // Each group of labels whose comparison is void is told; of the rest, the first.
+        // Each group of labels whose comparison is void has a finding of its own; of the rest, the first has.
         let told = |other: &(Extent, &str, &Class<'_>, Vec<String>)| {
             other.0 == extent && (extent != Extent::Everywhere || labels(other.2) == own)
         };
