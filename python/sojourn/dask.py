@@ -33,7 +33,8 @@ from sojourn.errors import (
 )
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client as _Client
+    from distributed import Future as _Future
 
 __all__ = ["command", "connect", "drive", "study"]
 
@@ -116,7 +117,7 @@ class _Batch:
 
     runs: list[tuple[int, int]]
     key: str
-    future: Future[Any] | None = None
+    future: _Future[Any] | None = None
 
 
 @dataclass
@@ -124,8 +125,8 @@ class _Driver:
     """Gives out the runs of a plan, and takes what comes back."""
 
     plan: _core.Plan
-    client: Client
-    reconnect: Callable[[], Client] | None
+    client: _Client
+    reconnect: Callable[[], _Client] | None
     progress: Callable[[int, int], object] | None
     token: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
     left: deque[tuple[int, int]] = field(default_factory=deque)
@@ -336,9 +337,9 @@ class _Driver:
 
 def drive(
     plan: _core.Plan,
-    client: Client,
+    client: _Client,
     *,
-    reconnect: Callable[[], Client] | None = None,
+    reconnect: Callable[[], _Client] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """Has the workers of a client make the runs of a plan.
@@ -357,7 +358,7 @@ def drive(
             driver.client.close()
 
 
-def threads_of(client: Client) -> int:
+def threads_of(client: _Client) -> int:
     """Threads of all workers; none while the scheduler does not answer."""
     if client.status != "running":
         return 0
@@ -367,7 +368,7 @@ def threads_of(client: Client) -> int:
         return 0
 
 
-def _check_versions(client: Client) -> None:
+def _check_versions(client: _Client) -> None:
     """Refuses workers with another version. A worker that joins later is asked with its first batch."""
     answers: dict[str, object] = client.run(version_here, on_error="return")
     for worker, answer in answers.items():
@@ -394,7 +395,7 @@ def _refusal(others: dict[str, str]) -> ForeignResultsError:
 
 
 @contextlib.contextmanager
-def connect(address: str, workers: int | None = None) -> Iterator[Client]:
+def connect(address: str, workers: int | None = None) -> Iterator[_Client]:
     """A client of the scheduler at an address; `local` starts a cluster here, with a process per core or `workers` of them."""
     distributed = _library()
     if address == LOCAL:
@@ -425,10 +426,10 @@ def _without_advice() -> Iterator[None]:
         yield
 
 
-def _client(address: str) -> Client:
+def _client(address: str) -> _Client:
     distributed = _library()
     try:
-        client: Client = distributed.Client(address, timeout=10, set_as_default=False)
+        client: _Client = distributed.Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ResultsIOError(
             f"{address}: no Dask scheduler answers there: {error}; start one with: dask scheduler; or use --dask local"
@@ -452,7 +453,7 @@ def _library() -> Any:
 
 def study(
     plan: _core.Plan,
-    client: Client | str,
+    client: _Client | str,
     workers: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> _core.Results:

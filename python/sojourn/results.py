@@ -30,7 +30,7 @@ from sojourn.scenario import Queue, Scenario, ScenarioLike, as_scenario, path_of
 from sojourn.table import Named, Table
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client as _Client
 
 __all__ = [
     "Arrival",
@@ -280,7 +280,7 @@ def study(
     out: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     threads: int | None = None,
-    client: Client | str | None = None,
+    client: _Client | str | None = None,
     progress: Progress = False,
     **unknown: NoReturn,
 ) -> Results:
