@@ -18,7 +18,9 @@ pub(super) const ABOUT: About = About {
         every default filled in. A factor that sets other queues and another thing is looked at without \
         `compare = true`, too: it is a warning where levels bear the names of their queues, and else a note. \
         Of levels under comparison, it is an error where the traffic differs together with something else: \
-        flows, their number, sizes, rates or congestion controls. Otherwise it is a warning.",
+        flows, their number, sizes, rates or congestion controls. Otherwise it is a warning. All keys of flows \
+        are one kind: a level that gives a congestion control and also ECN, packet sizes or windows is not \
+        reported.",
     source: "Law and Kelton, *Simulation Modeling and Analysis*, third edition, 2000, chapter 11 (common \
         random numbers) and chapter 12 (experimental design).",
     remedy: "Give each kind of thing a factor of its own. Every combination then runs.\n\n```toml\n\
