@@ -114,10 +114,12 @@ pub(crate) fn steadiness<'a>(
     for (own, adjusted) in halved.iter_mut().zip(holm(&ps)) {
         own.differ = adjusted < LEVEL && own.halves.change().abs() >= own.least();
     }
+    let mut differing: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (at, own) in halved.iter().enumerate().filter(|(_, own)| own.differ) {
+        differing.entry(own.point).or_default().push(at);
+    }
     for own in &mut unsteady {
-        let differ = |(_, other): &(usize, &Halved)| other.differ && other.point == own.point.point;
-        let differing = halved.iter().enumerate().filter(differ);
-        own.differing = differing.map(|(at, _)| at).collect();
+        own.differing = differing.remove(&own.point.point).unwrap_or_default();
     }
     unsteady
         .retain(|own| own.unsettled.is_some() || own.few.is_some() || !own.differing.is_empty());

@@ -1,9 +1,11 @@
 //! Rule `never-congested`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use sojourn_results::outcome::QueueOutcome;
 
 use super::about::{About, Stage};
-use super::evidence::{Compared, Evidence, Remark, Seen};
+use super::evidence::{Compared, Evidence, Remark, Seen, Shown};
 use super::finding::Finding;
 use super::traffic::is_long;
 use crate::measured::Load;
@@ -69,22 +71,23 @@ const TEXT: &str = "The bottleneck never dropped or marked a packet, and fewer t
     do the same here.";
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    // Some points of an experiment may be there to show where congestion begins.
-    let experiments = evidence.shown.iter().map(|shown| {
-        let mut points = evidence.points_of(shown);
-        let all = points.all(|point| remark_of(evidence, point).is_some_and(|(_, asked)| !asked));
-        (&shown.wanted.experiment.name, all)
-    });
-    let whole: Vec<&String> = experiments
-        .filter(|(_, all)| *all)
-        .map(|(name, _)| name)
+    let points = evidence.points.iter();
+    let said: BTreeMap<u64, (Remark, bool)> = points
+        .filter_map(|point| Some((point.info.point, remark_of(evidence, point)?)))
         .collect();
-    let of = |is_whole: bool, level: fn(String) -> Finding| {
+    // Some points of an experiment may be there to show where congestion begins.
+    let is_whole = |shown: &&Shown<'_>| {
+        let mut points = evidence.points_of(shown);
+        points.all(|point| said.get(&point.info.point).is_some_and(|(_, asked)| !asked))
+    };
+    let whole = evidence.shown.iter().filter(is_whole);
+    let whole: BTreeSet<&str> = whole
+        .map(|shown| shown.wanted.experiment.name.as_str())
+        .collect();
+    let of = |wanted: bool, level: fn(String) -> Finding| {
         evidence.at_points(level, |point| {
-            let own = whole.contains(&&point.info.experiment) == is_whole;
-            own.then(|| remark_of(evidence, point))
-                .flatten()
-                .map(|(remark, _)| remark)
+            let (remark, _) = said.get(&point.info.point)?;
+            (whole.contains(point.info.experiment.as_str()) == wanted).then(|| remark.clone())
         })
     };
     let mut found = of(true, Finding::warning);

@@ -1,5 +1,7 @@
 //! Rule `not-steady`.
 
+use std::collections::BTreeMap;
+
 use sojourn_results::manifest::PointInfo;
 use sojourn_results::stats::steady::Halves;
 use sojourn_units::Span;
@@ -71,13 +73,22 @@ const FAR: f64 = 2.0;
 const SOJOURN: &str = "sojourn_s";
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    // Of each experiment: all links, and those that its tables show.
+    let of = |shown: &Shown<'_>| {
+        let names = &shown.wanted.names.links;
+        (
+            shown.wanted.experiment.name.clone(),
+            (names.clone(), shown.links(evidence)),
+        )
+    };
+    let links: BTreeMap<String, (Vec<String>, Vec<String>)> =
+        evidence.shown.iter().map(of).collect();
     let shows = |point: &PointInfo, of: &str| {
-        let own = |shown: &&Shown<'_>| shown.wanted.experiment.name == point.experiment;
-        let Some(shown) = evidence.shown.iter().find(own) else {
+        let Some((all, shown)) = links.get(&point.experiment) else {
             return true;
         };
-        let is_link = shown.wanted.names.links.iter().any(|link| link == of);
-        !is_link || shown.links(evidence).iter().any(|link| link == of)
+        let has = |names: &[String]| names.iter().any(|link| link == of);
+        !has(all) || has(shown)
     };
     let known = steadiness(evidence.results, &|_| true, &shows);
     let of = |serious: bool, level: fn(String) -> Finding| {
