@@ -59,6 +59,8 @@ class Cluster:
         self.folder = folder
         self.file = folder / "scheduler.json"
         self.workers: list[subprocess.Popen[bytes]] = []
+        self.names: dict[int, str] = {}
+        """Names of workers, by process."""
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.port = 0
 
@@ -84,8 +86,10 @@ class Cluster:
     def join(self, *preload: str) -> subprocess.Popen[bytes]:
         """Starts a worker."""
         more = [word for name in preload for word in ("--preload", name)]
-        worker = self._run("dask_worker", "--nthreads", "1", "--no-nanny", *more)
+        name = f"worker{len(self.names)}"
+        worker = self._run("dask_worker", "--nthreads", "1", "--no-nanny", "--name", name, *more)
         self.workers.append(worker)
+        self.names[worker.pid] = name
         return worker
 
     def _run(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:

@@ -1,9 +1,14 @@
-"""Kills workers of a Dask cluster at random, many times, and compares the results with those of one machine: `make dask-soak`."""
+"""Kills workers of a Dask cluster in the middle of runs, many times, and compares the results with those of one machine: `make dask-soak`.
+
+A kill counts only if it hits a run. A worker is stopped first. If the scheduler still waits for its batch afterwards, no result is on
+the way, and the worker is killed; else it goes on.
+"""
 
 from __future__ import annotations
 
 import argparse
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,8 +16,12 @@ import time
 from pathlib import Path
 
 import daskcluster as dc
+from distributed import Client
 
 WORKERS = 2
+
+ARRIVAL = 0.1
+"""Seconds after which a result that a worker has sent is at the scheduler."""
 
 
 def main() -> int:
@@ -25,7 +34,7 @@ def main() -> int:
     kills = studies = 0
     with tempfile.TemporaryDirectory(prefix="sojourn-dask-") as name:
         folder = Path(name)
-        study = dc.study(folder, "120s", 40)
+        study = dc.study(folder, "3000s", 40)
         expected = once(study, folder / "here")
         while kills < given.kills:
             out = folder / f"there-{studies}"
@@ -52,24 +61,45 @@ def finished(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 
 def with_kills(folder: Path, study: Path, out: Path, most: int, chance: random.Random) -> int:
-    """A study during which workers are killed and others join; how many were."""
+    """A study during which workers are killed and others join; how many were killed in the middle of a run."""
     kills = 0
-    with dc.cluster(folder) as cluster:
+    with dc.cluster(folder) as cluster, Client(cluster.address) as client:
         for _ in range(WORKERS):
             cluster.join()
         process = dc.begin(study, out, "--dask", cluster.address)
         dc.wait(lambda: dc.runs(out) > 0 or process.poll() is not None, "no run")
         while process.poll() is None and kills < most:
             time.sleep(chance.uniform(0.1, 2.5))
-            if process.poll() is None:
-                victim = cluster.workers.pop(chance.randrange(len(cluster.workers)))
-                dc.kill(victim)
+            victim = chance.choice(cluster.workers)
+            if process.poll() is None and killed_in_a_run(cluster, client, victim):
                 kills += 1
                 cluster.join()
         status, err = finished(process)
     if status != 0:
         sys.exit(f"after {kills} kills: {err}")
     return kills
+
+
+def killed_in_a_run(
+    cluster: dc.Cluster, client: Client, victim: subprocess.Popen[bytes]
+) -> bool:
+    """Kills a worker if it has a run under way; whether it did."""
+    victim.send_signal(signal.SIGSTOP)
+    time.sleep(ARRIVAL)
+    if not batches(client, cluster.names[victim.pid]):
+        victim.send_signal(signal.SIGCONT)
+        return False
+    dc.kill(victim)
+    cluster.workers.remove(victim)
+    return True
+
+
+def batches(client: Client, name: str) -> list[str]:
+    """What the scheduler waits for from a worker; nothing from one that has not joined yet."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    addresses = [address for address, worker in workers.items() if worker["name"] == name]
+    given = client.processing()
+    return [key for address in addresses for key in given.get(address, ())]
 
 
 if __name__ == "__main__":
