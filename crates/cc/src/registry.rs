@@ -131,22 +131,26 @@ impl Algorithm {
 }
 
 /// The entry of `name`, which may be another name for it.
-///
-/// # Errors
-/// If no algorithm has that name.
-pub fn find(name: &str) -> Result<&'static Algorithm, BuildError> {
+pub fn find(name: &str) -> Option<&'static Algorithm> {
     ALGORITHMS
         .iter()
         .find(|algorithm| algorithm.is_called(name))
-        .ok_or_else(|| BuildError::Unknown {
-            given: name.to_owned(),
-            nearest: nearest(
-                name,
-                ALGORITHMS
-                    .iter()
-                    .flat_map(|a| std::iter::once(a.name).chain(a.aliases.iter().copied())),
-            ),
-        })
+}
+
+/// The entry of `name`. Use [`find`] where it may be missing: this error takes long to make.
+///
+/// # Errors
+/// If no algorithm has that name.
+pub fn required(name: &str) -> Result<&'static Algorithm, BuildError> {
+    find(name).ok_or_else(|| BuildError::Unknown {
+        given: name.to_owned(),
+        nearest: nearest(
+            name,
+            ALGORITHMS
+                .iter()
+                .flat_map(|a| std::iter::once(a.name).chain(a.aliases.iter().copied())),
+        ),
+    })
 }
 
 /// The algorithm `name` in a dialect (its default one where none is named) with parameters from text.
@@ -170,7 +174,7 @@ pub fn prepare(
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) -> Result<Maker, BuildError> {
-    let algorithm = find(name)?;
+    let algorithm = required(name)?;
     let prepared = algorithm.refuse_of_dialect(pairs);
     let prepared = prepared.and_then(|()| (algorithm.prepare)(dialect, pairs));
     prepared.map_err(|error| BuildError::Param {
@@ -443,13 +447,13 @@ mod tests {
         let mut all = Vec::new();
         for algorithm in ALGORITHMS {
             for name in std::iter::once(&algorithm.name).chain(algorithm.aliases) {
-                assert_eq!(find(name).map(|found| found.name), Ok(algorithm.name));
+                assert_eq!(find(name).map(|found| found.name), Some(algorithm.name));
                 assert!(!all.contains(name), "{name}");
                 all.push(name);
             }
         }
         for (given, name) in [("bbrv1", "bbr"), ("newreno", "reno"), ("hs", "highspeed")] {
-            assert_eq!(find(given).map(|found| found.name), Ok(name));
+            assert_eq!(find(given).map(|found| found.name), Some(name));
         }
     }
 

@@ -46,24 +46,26 @@ pub fn names() -> Vec<&'static str> {
 }
 
 /// The entry called `name`, by its name or an alias.
+pub fn find(name: &str) -> Option<&'static CatalogueEntry> {
+    let is_called = |entry: &&CatalogueEntry| entry.name == name || entry.aliases.contains(&name);
+    catalogue().iter().find(is_called)
+}
+
+/// The entry called `name`. Use [`find`] where it may be missing: this error takes long to make.
 ///
 /// # Errors
 /// If there is none; the error names the nearest.
-pub fn find(name: &str) -> Result<&'static CatalogueEntry, SpecError> {
-    let entries = catalogue();
-    entries
-        .iter()
-        .find(|entry| entry.name == name || entry.aliases.contains(&name))
-        .ok_or_else(|| {
-            let all = entries
-                .iter()
-                .flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()));
-            SpecError::Unknown {
-                given: name.to_owned(),
-                nearest: nearest(name, all),
-                known: names(),
-            }
-        })
+pub fn required(name: &str) -> Result<&'static CatalogueEntry, SpecError> {
+    find(name).ok_or_else(|| {
+        let all = catalogue()
+            .iter()
+            .flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()));
+        SpecError::Unknown {
+            given: name.to_owned(),
+            nearest: nearest(name, all),
+            known: names(),
+        }
+    })
 }
 
 /// The error for a scheduler of this name where an AQM is wanted.
@@ -80,7 +82,7 @@ pub fn not_aqm(name: &str) -> SpecError {
 pub fn advised(error: sojourn_units::SpecError) -> sojourn_units::SpecError {
     let advice = error
         .lone_word()
-        .and_then(|(discipline, word)| Some((find(discipline).ok()?, word)))
+        .and_then(|(discipline, word)| Some((find(discipline)?, word)))
         .and_then(|(entry, word)| {
             let others = catalogue().iter().map(|entry| entry.params);
             advice(entry.name, entry.params, others, word)
@@ -263,7 +265,7 @@ fn params_of(
     spec: &Spec,
     dialect: Option<&str>,
 ) -> Result<(&'static CatalogueEntry, AnyParams), SpecError> {
-    let entry = find(&spec.name)?;
+    let entry = required(&spec.name)?;
     let pairs = spec.pairs();
     let own = pairs.iter().any(|(key, _)| key == "dialect");
     let dialect = usable_dialect(dialect.filter(|_| !own), entry.dialects);
@@ -325,7 +327,7 @@ pub fn tc(spec: &Spec, device: &str) -> Result<Option<String>, SpecError> {
 
 /// As [`tc`], for any device.
 pub(crate) fn tc_line(spec: &Spec) -> Result<Option<Line>, SpecError> {
-    let entry = find(&spec.name)?;
+    let entry = required(&spec.name)?;
     if !entry.has_tc() {
         return Ok(None);
     }
@@ -384,7 +386,7 @@ pub(crate) fn tc_line(spec: &Spec) -> Result<Option<Line>, SpecError> {
 /// The specification in which each discipline that Linux lacks has its own default dialect, down through what is inside.
 fn in_known_dialects(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
-    if let Ok(entry) = find(&spec.name)
+    if let Some(entry) = find(&spec.name)
         && let Some(default) = entry.dialects.first()
         && entry.dialects.iter().all(|info| info.name != LINUX)
         && spec.get("dialect").is_none()

@@ -119,7 +119,7 @@ fn inside(entry: &CatalogueEntry, key: &str, value: &SpecValue) -> Option<Specs>
 
 /// Whether a limit in a specification, or in one inside it, is in time or in bandwidth-delay products.
 pub fn depends_on_link(spec: &Spec) -> bool {
-    let Ok(entry) = find(&spec.name) else {
+    let Some(entry) = find(&spec.name) else {
         return false;
     };
     spec.args.iter().any(|(key, value)| {
@@ -133,7 +133,7 @@ pub fn depends_on_link(spec: &Spec) -> bool {
 #[must_use]
 pub fn without_link(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
-    let Ok(entry) = find(&spec.name) else {
+    let Some(entry) = find(&spec.name) else {
         return spec;
     };
     spec.args
@@ -188,7 +188,7 @@ fn sized_in(
     limits: &mut Vec<SizedLimit>,
 ) -> Result<Spec, SpecError> {
     let mut spec = spec.clone();
-    let Ok(entry) = find(&spec.name) else {
+    let Some(entry) = find(&spec.name) else {
         return Ok(spec);
     };
     if !depends_on_link(&spec) {

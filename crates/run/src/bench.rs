@@ -200,7 +200,7 @@ pub fn find(name: &str) -> Result<Case, LabError> {
 /// If there is none of that name, with the nearest one.
 pub fn queue_entry(queue: &str) -> Result<&'static CatalogueEntry, LabError> {
     let name = queue.split_whitespace().next().unwrap_or_default();
-    registry::find(name).map_err(|e| LabError::from_queue(&e))
+    registry::required(name).map_err(|e| LabError::from_queue(&e))
 }
 
 /// What a run of a case counted.

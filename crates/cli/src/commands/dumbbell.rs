@@ -143,7 +143,7 @@ impl Execute for DumbbellArgs {
 
 /// Refuses several queues in one option: `codel,pie`.
 fn refuse_lists(queues: &[String]) -> Result<(), LabError> {
-    let known = |name: &str| sojourn_queue::registry::find(name).is_ok();
+    let known = |name: &str| sojourn_queue::registry::find(name).is_some();
     let list =
         |text: &&String| text.contains(',') && text.split(',').all(|name| known(name.trim()));
     let Some(list) = queues.iter().find(list) else {

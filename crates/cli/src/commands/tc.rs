@@ -45,7 +45,7 @@ fn tc(args: &TcArgs) -> Result<(), Failure> {
         .into());
     }
     let error = |error: &registry::SpecError| LabError::from_queue(error).in_file(&place);
-    let entry = registry::find(&spec.name).map_err(|e| error(&e))?;
+    let entry = registry::required(&spec.name).map_err(|e| error(&e))?;
     let Some(lines) = registry::tc(&spec, &args.dev).map_err(|e| error(&e))? else {
         let with: Vec<&str> = registry::catalogue()
             .iter()

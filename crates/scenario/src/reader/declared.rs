@@ -105,7 +105,7 @@ impl<'a> FlowDeclaration<'a> {
 /// The parameters of a source, a congestion control or a workload; none of a transport.
 fn own_table(name: &str) -> &'static [ParamInfo] {
     let source = sources::find(name).map(|entry| entry.params);
-    let control = || congestion::find(name).ok().map(|entry| entry.params);
+    let control = || congestion::find(name).map(|entry| entry.params);
     let kind = || workload::find(name).map(|kind| kind.params);
     source.or_else(control).or_else(kind).unwrap_or_default()
 }

@@ -141,7 +141,7 @@ pub(super) fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart
             implied: &[],
         };
     }
-    if let Ok(algorithm) = congestion::find(name) {
+    if let Some(algorithm) = congestion::find(name) {
         return FlowPart {
             title: "Congestion control",
             doc: algorithm.doc,
@@ -194,7 +194,7 @@ pub fn known_flow_kind(name: &str) -> Result<()> {
     if let Some(place) = elsewhere(name) {
         return Err(error.remedy(place));
     }
-    if sojourn_queue::registry::find(name).is_ok() {
+    if sojourn_queue::registry::find(name).is_some() {
         return Err(error.remedy(format!(
             "it is a queue: write topology.queue = \"{name}\", or --queue {name}"
         )));
@@ -311,7 +311,7 @@ fn full_args(kind: &str, built: &BuiltFlow, dialect: Option<&str>) -> Vec<(Strin
             full.push(("source".to_owned(), format!("({spec})")));
             continue;
         }
-        if kind == "quic" && congestion::find(name).is_ok() {
+        if kind == "quic" && congestion::find(name).is_some() {
             let mut spec = Spec::new(*name);
             for (key, text) in &part.pairs {
                 let text = SpecValue::Text(text.clone());
@@ -320,7 +320,7 @@ fn full_args(kind: &str, built: &BuiltFlow, dialect: Option<&str>) -> Vec<(Strin
             full.push(("cc".to_owned(), format!("({spec})")));
             continue;
         }
-        if kind == "tcp" && congestion::find(name).is_ok() {
+        if kind == "tcp" && congestion::find(name).is_some() {
             full.push(("cc".to_owned(), (*name).to_owned()));
         }
         for (key, text) in &part.pairs {

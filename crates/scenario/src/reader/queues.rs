@@ -23,7 +23,7 @@ pub fn with_buffer(spec: &Spec, buffer: Option<Buffer>) -> Spec {
     };
     let has = |name: &str| {
         // An unknown discipline is refused later.
-        registry::find(&spec.name).is_ok_and(|entry| entry.params.iter().any(|p| p.name == name))
+        registry::find(&spec.name).is_some_and(|entry| entry.params.iter().any(|p| p.name == name))
     };
     if !has("limit") && has("each") {
         let text = registry::resolve(&spec, None)
@@ -92,7 +92,7 @@ pub(super) fn value_of<'a>(
 ) -> Option<ValueRef<'a>> {
     let table = value.table("").ok()?;
     let kind = table.get("kind")?.text().ok()?;
-    let own = registry::find(kind).ok()?.name == discipline;
+    let own = registry::find(kind)?.name == discipline;
     let here = || table.get(key).filter(|_| own);
     let mut values = table.values();
     here().or_else(|| values.find_map(|(_, inner)| value_of(&inner, discipline, key)))
@@ -107,11 +107,11 @@ pub(super) fn misplaced(spec: &Spec, error: &SpecError) -> Option<String> {
     else {
         return None;
     };
-    if registry::find(&spec.name).ok()?.name != *discipline {
+    if registry::find(&spec.name)?.name != *discipline {
         return None;
     }
     let takes = |inner: &Spec| {
-        let entry = registry::find(&inner.name).ok();
+        let entry = registry::find(&inner.name);
         entry.is_some_and(|entry| entry.params.iter().any(|info| info.name == key))
     };
     spec.args.iter().find_map(|(outer, value)| {

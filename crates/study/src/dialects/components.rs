@@ -208,7 +208,7 @@ impl Writer<'_> {
     }
 
     fn queue(&mut self, spec: &Spec) -> Spec {
-        let Ok(entry) = registry::find(&spec.name) else {
+        let Some(entry) = registry::find(&spec.name) else {
             return spec.clone();
         };
         let dialects: Vec<&DialectInfo> = entry.dialects.iter().collect();
@@ -238,7 +238,7 @@ impl Writer<'_> {
             let given = new.args.iter().position(|(name, _)| name == key);
             let lacks = |inner: &&Spec| {
                 let found = registry::find(&inner.name);
-                found.is_ok_and(|entry| {
+                found.is_some_and(|entry| {
                     let dialects: Vec<&DialectInfo> = entry.dialects.iter().collect();
                     !dialects.is_empty() && !has(&dialects, self.dialect)
                 })

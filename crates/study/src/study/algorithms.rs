@@ -90,11 +90,13 @@ fn add_nested(
     else {
         return;
     };
-    let known = registry::find(&spec.name).is_ok();
+    if registry::find(&spec.name).is_none() {
+        return;
+    }
     let Ok((entry, resolved)) = registry::resolve(&spec, dialect) else {
         return;
     };
-    if !known || resolve_queue(&spec, dialect).is_err() {
+    if resolve_queue(&spec, dialect).is_err() {
         return;
     }
     add(queue(entry, &resolved, outer));

@@ -448,7 +448,7 @@ fn titled(values: &[ValueRef<'_>], labels: Vec<String>) -> Vec<String> {
 pub(super) fn queue_labels(queues: &[Spec]) -> Vec<String> {
     let titles: Option<Vec<String>> = queues
         .iter()
-        .map(|queue| sojourn_queue::registry::find(&queue.name).ok())
+        .map(|queue| sojourn_queue::registry::find(&queue.name))
         .map(|entry| entry.map(|entry| entry.title.to_owned()))
         .collect();
     let distinct =

@@ -46,7 +46,7 @@ pub(super) fn carrier(
         put("dialect", text(first.release));
     }
     for (name, part) in plan.parts() {
-        let controls = sojourn_cc::registry::find(name).is_ok();
+        let controls = sojourn_cc::registry::find(name).is_some();
         if spec.name == QUIC && controls {
             // Its parameters are its own, in its parentheses.
             let pairs = part.pairs.iter();

@@ -78,7 +78,7 @@ pub(crate) fn plan_quic(
             error,
         })?,
     };
-    let algorithm = cc::find(&spec.name).map_err(|error| unknown_control(&error))?;
+    let algorithm = cc::required(&spec.name).map_err(|error| unknown_control(&error))?;
     let control =
         cc::prepare(algorithm.name, None, &spec.pairs()).map_err(|error| match error {
             cc::BuildError::Param { error, .. } => error.within(CC),

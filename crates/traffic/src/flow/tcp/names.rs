@@ -111,7 +111,7 @@ impl TcpKind {
                 params.push((SACK, SackParams::TABLE));
                 params.push((RLEDBAT, RledbatParams::TABLE));
             }
-            if let Ok(algorithm) = cc::find(self.congestion_control.unwrap_or(DEFAULT_CC)) {
+            if let Some(algorithm) = cc::find(self.congestion_control.unwrap_or(DEFAULT_CC)) {
                 params.push((algorithm.name, algorithm.params));
             }
         }

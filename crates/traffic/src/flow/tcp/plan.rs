@@ -154,7 +154,7 @@ pub(super) fn plan(
     dialect: Option<&str>,
 ) -> Result<TcpPlan, ParamError> {
     let cc_spec = congestion_control(kind, args)?;
-    let algorithm = cc::find(&cc_spec.name).map_err(|error| unknown_control(&error))?;
+    let algorithm = cc::required(&cc_spec.name).map_err(|error| unknown_control(&error))?;
     if kind.recovery.is_none()
         && algorithm.name != DEFAULT_CC
         && args.iter().all(|(key, _)| key != "recovery")
