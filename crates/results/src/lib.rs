@@ -21,6 +21,7 @@
 
 pub mod asked;
 mod checksum;
+pub mod chunks;
 pub mod columns;
 pub mod design;
 pub mod directory;

@@ -53,10 +53,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sojourn_results::asked::Names;
+use sojourn_results::chunks::in_chunks;
 use sojourn_results::design::Design;
 use sojourn_results::manifest::{
-    Allowance, ExperimentInfo, FactorInfo, Manifest, PointInfo, SCHEMA_VERSION, ScenarioText,
-    VERSION,
+    Allowance, ExperimentInfo, FactorInfo, Manifest, SCHEMA_VERSION, VERSION,
 };
 use sojourn_results::specs::{AnswerSpec, FigureSpec, Published, TableSpec};
 use sojourn_run::compile::compile;
@@ -517,7 +517,6 @@ impl Study {
     /// # Errors
     /// When a scenario cannot be compiled.
     pub fn manifest(&self, command: &str) -> Result<Manifest> {
-        let mut points = Vec::with_capacity(self.points.len());
         let mut gathering = Gathering::default();
         for facts in self
             .experiments
@@ -528,29 +527,24 @@ impl Study {
                 gathering.add(algorithm.clone());
             }
         }
-        for (point, number) in self.points.iter().zip(0..) {
-            let scenario = point.scenario()?;
-            let resolved = scenario.resolve()?;
+        for point in &self.points {
             if !self.facts.contains_key(&point.experiment) {
-                let compiled = compile(&resolved, 0)?;
+                let scenario = point.scenario()?;
+                let compiled = compile(&scenario.resolve()?, 0)?;
                 add_algorithms(
                     &mut |algorithm| gathering.add(algorithm),
                     &scenario,
                     &compiled,
                 );
             }
-            points.push(PointInfo {
-                point: number,
-                experiment: point.experiment.clone(),
-                levels: point.levels.clone(),
-                seed: scenario.run.seed,
-                replications: scenario.run.runs(),
-                deterministic: scenario.run.deterministic,
-                scenario: ScenarioText::new(&resolved.to_document().to_json()),
-                limits: point.limits(&resolved),
-            });
         }
         let algorithms = gathering.facts().algorithms;
+        let numbered: Vec<(u64, &Point)> = (0..).zip(&self.points).collect();
+        let points = in_chunks(&numbered, |part| {
+            part.iter()
+                .map(|(number, point)| point.info(*number))
+                .collect()
+        })?;
         Ok(Manifest {
             schema_version: SCHEMA_VERSION,
             sojourn: VERSION.to_owned(),
@@ -573,6 +567,14 @@ impl Study {
             design: self.design.clone(),
             checksum: None,
         })
+    }
+
+    /// Whether a point may leave its warm-up or its number of runs to Sojourn. Nothing is known of points of a manifest.
+    fn may_ask(&self) -> bool {
+        let of = |point: &Point| self.facts.get(&point.experiment);
+        self.points
+            .iter()
+            .any(|point| of(point).is_none_or(|facts| facts.asks))
     }
 
     fn add_notes(&mut self, notes: &[String]) {

@@ -1,5 +1,6 @@
 //! The results of a study in memory.
 
+use crate::chunks::in_chunks;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -67,26 +68,10 @@ impl ResultSet {
             )));
         }
         let wanted: Vec<(u64, u64)> = dir.manifest.runs().collect();
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let size = wanted.len().div_ceil(threads).max(1);
-        let dir_ref = &dir;
-        let parts: Vec<Result<Vec<Run>>> = std::thread::scope(|scope| {
-            let begin = |part: &'_ [(u64, u64)]| {
-                let part = part.to_vec();
-                scope.spawn(move || dir_ref.read_runs(&part))
-            };
-            let readers: Vec<_> = wanted.chunks(size).map(begin).collect();
-            let join = |reader: std::thread::ScopedJoinHandle<'_, _>| match reader.join() {
-                Ok(part) => part,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            readers.into_iter().map(join).collect()
-        });
-        let runs: Result<Vec<Vec<Run>>> = parts.into_iter().collect();
-        let runs: Result<Vec<Run>> = runs.map(|parts| parts.into_iter().flatten().collect());
+        let runs = in_chunks(&wanted, |part| dir.read_runs(part))?;
         Ok(ResultSet {
             manifest: dir.manifest.clone(),
-            runs: runs?,
+            runs,
             dir: Some(dir),
         })
     }

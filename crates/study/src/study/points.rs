@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sojourn_report::Algorithm;
 use sojourn_results::asked::{JoinedNames, Names};
-use sojourn_results::manifest::{ExperimentInfo, LimitInfo};
+use sojourn_results::manifest::{ExperimentInfo, LimitInfo, PointInfo, ScenarioText};
 use sojourn_results::specs::TableSpec;
 use sojourn_run::compile::compile;
 use sojourn_run::needs::Needs;
 use sojourn_run::series::Recordable;
 use sojourn_scenario::document::{Document, Node};
 use sojourn_scenario::error::{Place, Result};
-use sojourn_scenario::model::Scenario;
+use sojourn_scenario::model::{RunParams, Scenario, Warmup};
 use sojourn_scenario::reader::Reading;
 use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{LabError, LabErrorKind};
@@ -156,6 +156,25 @@ impl Point {
                 Ok(Arc::new(reading.scenario))
             }
         }
+    }
+
+    /// What a manifest says of it.
+    ///
+    /// # Errors
+    /// As [`Point::scenario`].
+    pub(super) fn info(&self, number: u64) -> Result<PointInfo> {
+        let scenario = self.scenario()?;
+        let resolved = scenario.resolve()?;
+        Ok(PointInfo {
+            point: number,
+            experiment: self.experiment.clone(),
+            levels: self.levels.clone(),
+            seed: scenario.run.seed,
+            replications: scenario.run.runs(),
+            deterministic: scenario.run.deterministic,
+            scenario: ScenarioText::new(&resolved.to_document().to_json()),
+            limits: self.limits(&resolved),
+        })
     }
 
     /// For each factor of its experiment, the paths that any level of it sets; nothing is known of a scenario alone.
@@ -332,8 +351,15 @@ pub(super) struct Facts {
     pub(super) algorithms: Vec<Algorithm>,
     /// What they need.
     pub(super) needs: Needs,
+    /// Whether any of them leaves its warm-up or its number of runs to Sojourn.
+    pub(super) asks: bool,
     /// What can be recorded in them, where that was asked for.
     pub(super) recordable: Recordable,
+}
+
+/// Whether runs may leave their warm-up or their number to Sojourn.
+fn may_ask(run: &RunParams) -> bool {
+    run.warmup == Warmup::Auto || run.precision.is_some()
 }
 
 /// Gathers [`Facts`], point by point.
@@ -343,6 +369,7 @@ pub(super) struct Gathering {
     algorithms: Vec<Algorithm>,
     known: BTreeSet<Algorithm>,
     needs: Needs,
+    asks: bool,
     recordable: Option<Recordable>,
 }
 
@@ -361,6 +388,7 @@ impl Gathering {
         let needs = Needs::of_allowed(scenario, &reading.limits);
         let needs = needs.map_err(|error| document.locate(error))?;
         self.needs.add(&needs);
+        self.asks |= may_ask(&scenario.run);
         let compiled = scenario
             .resolve()
             .and_then(|full| compile(&full, 0))
@@ -385,6 +413,7 @@ impl Gathering {
             names: self.names.into_names(),
             algorithms: self.algorithms,
             needs: self.needs,
+            asks: self.asks,
             recordable: self.recordable.unwrap_or_default(),
         }
     }

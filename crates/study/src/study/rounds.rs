@@ -28,6 +28,9 @@ use crate::summary::precision::{Width, widths};
 /// # Errors
 /// As [`Point::scenario`](super::Point::scenario).
 pub(super) fn first(study: &Study, manifest: &Manifest) -> Result<Option<Design>> {
+    if !study.may_ask() {
+        return Ok(None);
+    }
     let mut asked = BTreeMap::new();
     for (point, number) in study.points.iter().zip(0u64..) {
         let scenario = point.scenario()?;
