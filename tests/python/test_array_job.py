@@ -40,17 +40,8 @@ def test_an_array_job_with_a_part_that_was_killed_merges_to_the_whole(
     assert submit("merge.sh", 0).wait() == 0
     words = [str(command), "study", "study.toml", "--out", "whole"]
     subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
-    merged = {
-        name: data
-        for name, data in dc.content(tmp_path / "results").items()
-        if name != "summary.json"
-    }
-    whole = {
-        name: data
-        for name, data in dc.content(tmp_path / "whole").items()
-        if name != "summary.json"
-    }
+    merged, whole = (dc.content(tmp_path / out) for out in ("results", "whole"))
     for files, out in ((merged, b"results"), (whole, b"whole")):
-        for name in ("manifest.json", "source.toml"):
+        for name in ("manifest.json", "source.toml", "summary.json"):
             files[name] = files[name].replace(b"--out " + out, b"--out DIR")
     assert merged == whole
