@@ -929,6 +929,20 @@ impl CongestionControl for Bbr3 {
             "min_rtt (ms)",
             self.min_rtt.unwrap_or_default().as_secs_f64() * 1e3,
         );
+        // No bound is no number.
+        let bound = |bytes: u64| match bytes {
+            u64::MAX => f64::NAN,
+            bytes => real(bytes),
+        };
+        let bw_short = match self.bw_short.is_finite() {
+            true => self.bw_short * 8.0,
+            false => f64::NAN,
+        };
+        tell("max_bw (bps)", self.max_bw() * 8.0);
+        tell("bw_shortterm (bps)", bw_short);
+        tell("inflight_longterm (bytes)", bound(self.inflight_long));
+        tell("inflight_shortterm (bytes)", bound(self.inflight_short));
+        tell("extra_acked (bytes)", self.extra.get());
     }
 }
 
@@ -1245,6 +1259,29 @@ mod tests {
         });
         assert_eq!((cc.mode, cc.full), (Mode::Startup, false));
         assert_eq!((cc.cwnd, cc.inflight_long), (80 * MSS, u64::MAX));
+    }
+
+    #[test]
+    fn the_series_tell_bounds_only_while_there_are_any() {
+        let mut cc = cc();
+        let told = |cc: &Bbr3| {
+            let mut found = std::collections::BTreeMap::new();
+            cc.series(&mut |name, value| {
+                found.insert(name, value);
+            });
+            [
+                "max_bw (bps)",
+                "bw_shortterm (bps)",
+                "inflight_longterm (bytes)",
+                "inflight_shortterm (bytes)",
+            ]
+            .map(|name| found[name])
+        };
+        let free = told(&cc);
+        assert_eq!(free[0], 8e6);
+        assert!(free[1..].iter().all(|value| value.is_nan()));
+        (cc.bw_short, cc.inflight_long, cc.inflight_short) = (5e5, 30_000, 20_000);
+        assert_eq!(told(&cc), [8e6, 4e6, 30_000.0, 20_000.0]);
     }
 
     #[test]

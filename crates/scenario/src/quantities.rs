@@ -46,7 +46,7 @@ pub const QUANTITIES: [(&str, &str); 15] = [
     ),
     (
         "control",
-        "internal state of each congestion control, such as w_max_segments of CUBIC, alpha of DCTCP, bw_bps, pacing_gain and mode of BBR (0 startup, 1 drain, 2 probe bandwidth, 3 probe RTT; of BBRv3 0 startup, 1 drain, 2 down, 3 cruise, 4 refill, 5 up, 6 probe RTT)",
+        "internal state of each congestion control, such as w_max_segments of CUBIC, alpha of DCTCP, bw_bps, pacing_gain and mode of BBR (0 startup, 1 drain, 2 probe bandwidth, 3 probe RTT; of BBRv3 0 startup, 1 drain, 2 down, 3 cruise, 4 refill, 5 up, 6 probe RTT), and of BBRv3 also max_bw_bps, extra_acked_bytes and its bounds, such as inflight_longterm_bytes, while it has them",
     ),
     (
         "media",
