@@ -15,8 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import daskcluster as dc
 from distributed import Client
+
+import daskcluster as dc
 
 WORKERS = 2
 
@@ -80,9 +81,7 @@ def with_kills(folder: Path, study: Path, out: Path, most: int, chance: random.R
     return kills
 
 
-def killed_in_a_run(
-    cluster: dc.Cluster, client: Client, victim: subprocess.Popen[bytes]
-) -> bool:
+def killed_in_a_run(cluster: dc.Cluster, client: Client, victim: subprocess.Popen[bytes]) -> bool:
     """Kills a worker if it has a run under way; whether it did."""
     victim.send_signal(signal.SIGSTOP)
     time.sleep(ARRIVAL)

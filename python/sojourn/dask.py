@@ -18,7 +18,7 @@ import time
 import uuid
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -142,8 +142,12 @@ class _Driver:
     looked: float = -math.inf
     alive: float = field(default_factory=time.monotonic)
     """When there was a worker."""
+    known: set[str] = field(default_factory=set)
+    """Workers that have been asked for their version."""
     number: Iterator[int] = field(default_factory=itertools.count)
     waited: bool = False
+    lost: bool = False
+    """Whether the scheduler was there and is not."""
 
     def round(self) -> None:
         """Has the runs of a round made."""
@@ -163,18 +167,32 @@ class _Driver:
         if self.client.status == "closed":
             self._again()
         now = time.monotonic()
+        if self.client.status == "connecting":
+            if not self.lost:
+                self.lost = True
+                self.plan.say(f"the scheduler is lost; trying again for {PATIENCE:.0f} s")
+            self.alive = now
+            return
+        if self.lost:
+            self.lost = False
+            self.plan.say("connected to the scheduler again")
         # At the beginning workers join often.
         if now - self.looked < (0.2 if self.threads == 0 else 2.0):
             return
         self.looked = now
-        self.threads = threads_of(self.client)
+        threads = threads_of(self.client)
+        self.threads = sum(threads.values())
+        _check_versions(self.client, threads.keys() - self.known)
+        self.known = set(threads)
         if self.threads:
             self.alive = now
             self.waited = False
             self.plan.set_threads(self.threads)
         elif now - self.alive > 5 and not self.waited:
             self.waited = True
-            self.plan.say("the cluster has no worker; the study goes on when one joins")
+            self.plan.say(
+                "the cluster has no worker; the study goes on when one joins: dask worker ADDRESS"
+            )
 
     def _again(self) -> None:
         """Connects to the scheduler again; all that was given out is given out again."""
@@ -307,9 +325,7 @@ class _Driver:
     def _troubled(self, batch: _Batch, error: Exception) -> None:
         """Takes note that a batch failed by something else than its runs."""
         if isinstance(error, ImportError):
-            raise MissingLibraryError(
-                f"a worker cannot import Sojourn: {error}; install it on the scheduler and on every worker: pip install 'sojourn[dask]=={version_here()}'"
-            ) from error
+            raise _absence("a worker", error) from error
         self.troubles[batch.runs[0]] += 1
         if self.troubles[batch.runs[0]] >= DEATHS:
             raise ResultsIOError(
@@ -347,7 +363,7 @@ def drive(
     `reconnect` makes another client when this one has lost its scheduler.
     """
     driver = _Driver(plan, client, reconnect, progress)
-    _check_versions(client)
+    _check_scheduler(client)
     try:
         driver.round()
         while not plan.stopped and plan.go_on():
@@ -358,32 +374,67 @@ def drive(
             driver.client.close()
 
 
-def threads_of(client: _Client) -> int:
-    """Threads of all workers; none while the scheduler does not answer."""
+def threads_of(client: _Client) -> dict[str, int]:
+    """For each worker, how many threads it has; no worker while the scheduler does not answer."""
     if client.status != "running":
-        return 0
+        return {}
     try:
-        return sum(client.nthreads().values())
+        return dict(client.nthreads())
     except (OSError, TimeoutError):
-        return 0
+        return {}
 
 
-def _check_versions(client: _Client) -> None:
-    """Refuses workers with another version. A worker that joins later is asked with its first batch."""
-    answers: dict[str, object] = client.run(version_here, on_error="return")
+def _asking() -> Callable[[], tuple[str, str]]:
+    """A function that asks a process for its version; its text is sent along, since that process may not have Sojourn."""
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    exec(ASK, scope)
+    asking: Callable[[], tuple[str, str]] = scope["ask"]
+    return asking
+
+
+ASK: Final = """
+def ask():
+    try:
+        from sojourn import dask
+        return "version", dask.version_here()
+    except ImportError as error:
+        return "absent", str(error)
+"""
+
+
+def _check_scheduler(client: _Client) -> None:
+    """Refuses a scheduler that cannot read what it is to hand on."""
+    try:
+        said, text = client.run_on_scheduler(_asking())
+    except (OSError, TimeoutError):
+        return
+    if said == "absent":
+        raise _absence("the scheduler", text)
+
+
+def _check_versions(client: _Client, workers: Collection[str]) -> None:
+    """Refuses workers with another version, or without any."""
+    if not workers:
+        return
+    answers: dict[str, object] = client.run(_asking(), workers=list(workers), on_error="return")
+    others: dict[str, str] = {}
     for worker, answer in answers.items():
-        if isinstance(answer, ImportError):
-            raise MissingLibraryError(
-                f"the worker {worker} cannot import Sojourn: {answer}; install it on the scheduler and on every worker: pip install 'sojourn[dask]=={version_here()}'"
-            )
-    versions = {
-        f"the worker {worker}": str(version)
-        for worker, version in answers.items()
-        if isinstance(version, str)
-    }
-    others = {who: version for who, version in versions.items() if version != version_here()}
+        # A worker that has gone gives an error.
+        if not isinstance(answer, tuple):
+            continue
+        said, text = answer
+        if said == "absent":
+            raise _absence(f"the worker {worker}", text)
+        if text != version_here():
+            others[f"the worker {worker}"] = text
     if others:
         raise _refusal(others)
+
+
+def _absence(who: str, error: object) -> MissingLibraryError:
+    return MissingLibraryError(
+        f"{who} cannot import Sojourn: {error}; install it on the scheduler and on every worker: pip install 'sojourn[dask]=={version_here()}'"
+    )
 
 
 def _refusal(others: dict[str, str]) -> ForeignResultsError:
@@ -428,13 +479,43 @@ def _without_advice() -> Iterator[None]:
 
 def _client(address: str) -> _Client:
     distributed = _library()
+
+    class Client(distributed.Client):  # type: ignore[misc, name-defined]
+        """A client that does not wait for a scheduler that it never reached."""
+
+        def __init__(self, *given: Any, **options: Any) -> None:
+            try:
+                super().__init__(*given, **options)
+            except BaseException:
+                self.status = "closed"
+                raise
+
     try:
-        client: _Client = distributed.Client(address, timeout=10, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+        client: _Client = Client(address, timeout=10, set_as_default=False)
+    except (OSError, TypeError, ValueError, TimeoutError) as error:
         raise ResultsIOError(
-            f"{address}: no Dask scheduler answers there: {error}; start one with: dask scheduler; or use --dask local"
+            f"{address!r}: no Dask scheduler answers there: {error}; start one with: dask scheduler; or use --dask local"
         ) from error
     return client
+
+
+def check(client: object) -> None:
+    """Refuses what cannot drive a cluster."""
+    wanted = 'a distributed.Client, the address of a scheduler or "local" is wanted'
+    if isinstance(client, str):
+        return
+    if not (hasattr(client, "submit") and hasattr(client, "scheduler_info")):
+        raise WrongTypeError(f"client: {client!r} is given, but {wanted}", key="client")
+    if client.asynchronous:  # type: ignore[attr-defined]
+        raise WrongTypeError(
+            f"client: an asynchronous client is given, but {wanted}: make it without asynchronous=True",
+            key="client",
+        )
+    if client.status != "running":  # type: ignore[attr-defined]
+        raise WrongTypeError(
+            f"client: its status is {client.status!r}, but one that is running is wanted",  # type: ignore[attr-defined]
+            key="client",
+        )
 
 
 def _cores() -> int:
@@ -463,13 +544,8 @@ def study(
             with connect(client, workers) as connected:
                 again = None if client == LOCAL else (lambda: _client(client))
                 drive(plan, connected, reconnect=again, progress=progress)
-        elif hasattr(client, "submit") and hasattr(client, "scheduler_info"):
-            drive(plan, client, progress=progress)
         else:
-            raise WrongTypeError(
-                f'client: {client!r} is given, but a distributed.Client, the address of a scheduler or "local" is wanted',
-                key="client",
-            )
+            drive(plan, client, progress=progress)
     except BaseException:
         # Says how long the finished runs took, and lets the directory go.
         with contextlib.suppress(BaseException):
@@ -480,6 +556,8 @@ def study(
 
 def command(plan: _core.Plan, address: str, workers: int | None) -> None:
     """Has a cluster make the runs of a plan; the command calls it for `--dask`."""
+    # What Dask logs of a lost scheduler looks final; it is said in other words.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with connect(address, workers) as client:
         if client.dashboard_link and address == LOCAL:
             plan.say(f"Dask's dashboard, while this runs: {client.dashboard_link}")

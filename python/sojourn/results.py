@@ -312,6 +312,7 @@ def study(
     if client is not None:
         from sojourn import dask
 
+        dask.check(client)
         plan = _core.plan(named, values, only=chosen, out=directory, fresh=fresh)
         return Results(dask.study(plan, client, number, tell))
     core = _core.study(

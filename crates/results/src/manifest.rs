@@ -24,6 +24,22 @@ pub const SCHEMA_VERSION: u64 = 2;
 /// The version of Sojourn that this is.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// A command with another directory for its results.
+fn into(command: &str, dir: &Path) -> String {
+    const OUT: &str = "--out";
+    // What a shell could not read is no command.
+    let Some(mut words) = shlex::split(command).filter(|words| !words.is_empty()) else {
+        return command.to_owned();
+    };
+    let dir = dir.to_string_lossy().into_owned();
+    match words.iter().position(|word| word == OUT) {
+        Some(at) if at + 1 < words.len() => words[at + 1] = dir,
+        _ => words.extend([OUT.to_owned(), dir]),
+    }
+    let words: Vec<_> = words.iter().map(|word| shell_word(word)).collect();
+    words.join(" ")
+}
+
 /// `manifest.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -358,14 +374,9 @@ impl Manifest {
         })
     }
 
-    /// The command that writes these results into `dir`, which may have been copied or moved since.
+    /// The command that writes these results into `dir`, which may have been copied or moved since; that of a part makes all runs.
     pub fn command_into(&self, dir: &Path) -> String {
-        const OUT: &str = " --out ";
-        let Some((before, rest)) = self.command.split_once(OUT) else {
-            return self.command.clone();
-        };
-        let after = rest.find(" --").map_or("", |at| &rest[at..]);
-        format!("{before}{OUT}{}{after}", shell_word(&dir.to_string_lossy()))
+        into(&self.command, dir)
     }
 
     /// Whether its content is what was written.
@@ -629,6 +640,30 @@ mod tests {
             deterministic: false,
             scenario: ScenarioText::new(scenario),
             limits: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_command_into_a_directory_can_be_read_by_a_shell_whatever_the_names() {
+        for (command, dir, expected) in [
+            (
+                "sojourn study rrul",
+                "a b",
+                "sojourn study rrul --out 'a b'",
+            ),
+            (
+                "sojourn study './-s --out x.toml' --out 'A b' --seed 7",
+                "C",
+                "sojourn study './-s --out x.toml' --out C --seed 7",
+            ),
+            (
+                "sojourn study a.toml --out 'w/x --set run.seed=9'",
+                "w/again",
+                "sojourn study a.toml --out w/again",
+            ),
+            ("", "C", ""),
+        ] {
+            assert_eq!(into(command, Path::new(dir)), expected);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sojourn_results::columns::run_id;
 use sojourn_results::design::Design;
@@ -30,12 +31,14 @@ pub struct Merged {
 }
 
 /// Puts the runs of some directories into a new one. They are of one study, version and seed; what several hold has to be the
-/// same to the bit. The directories stay as they are, and `out` is there whole or not at all.
+/// same to the bit. The directories stay as they are, and `out` is there whole or not at all. With `partial`, runs may be missing.
 ///
 /// # Errors
-/// When a directory is not of the same study, a file was altered, runs differ, or `out` is not new.
-pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged> {
+/// When a directory is not of the same study, a file was altered, runs differ or are missing, or `out` is not new; and once `stop`
+/// is true.
+pub fn merge(dirs: &[PathBuf], out: &Path, partial: bool, stop: &AtomicBool) -> Result<Merged> {
     refuse_taken(out)?;
+    refuse_inside(dirs, out)?;
     let opened: Result<Vec<ResultDir>> = dirs.iter().map(|dir| ResultDir::open(dir)).collect();
     let opened = opened?;
     let (first, others) = opened.split_first().ok_or_else(|| {
@@ -56,7 +59,10 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged> {
     let seen: Result<Vec<ResultDir>> = opened.iter().map(|dir| dir.seen_in(&manifest)).collect();
     let seen = seen?;
     let sources = sources(&seen, &manifest)?;
-    let made = write(&seen, &manifest, &sources, out)?;
+    if !partial {
+        refuse_missing(&sources, &manifest)?;
+    }
+    let made = write(&seen, &manifest, &sources, out, stop)?;
     Ok(Merged {
         runs: length(sources.len()),
         common: length(sources.values().filter(|of| of.len() > 1).count()),
@@ -89,6 +95,26 @@ fn refuse_taken(out: &Path) -> Result<()> {
         .in_file(&out.display().to_string())
         .remedy("name a new directory with --out; what is merged stays as it is")),
         false => Ok(()),
+    }
+}
+
+/// Refuses a place in one of the parts, which are to stay as they are.
+fn refuse_inside(dirs: &[PathBuf], out: &Path) -> Result<()> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let above = std::path::absolute(out).ok();
+    let above = above.iter().flat_map(|out| out.ancestors());
+    let Some(place) = above.filter_map(real).next() else {
+        return Ok(());
+    };
+    let holds = |dir: &&PathBuf| real(dir).is_some_and(|dir| place.starts_with(dir));
+    match dirs.iter().find(holds) {
+        Some(dir) => Err(LabError::new(
+            LabErrorKind::Contradiction,
+            format!("it is in {}, which is to be merged", dir.display()),
+        )
+        .in_file(&out.display().to_string())
+        .remedy("name a directory outside all parts with --out")),
+        None => Ok(()),
     }
 }
 
@@ -129,6 +155,23 @@ fn refuse_other(first: &ResultDir, other: &ResultDir) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses parts that do not make a whole.
+fn refuse_missing(sources: &Sources, manifest: &Manifest) -> Result<()> {
+    let mut missing = manifest.runs().filter(|run| !sources.contains_key(run));
+    let Some((point, replication)) = missing.next() else {
+        return Ok(());
+    };
+    let problem = format!(
+        "of {} runs, the directories hold {}; the first one that is missing is {}",
+        manifest.runs().count(),
+        sources.len(),
+        run_id(point, replication)
+    );
+    Err(LabError::new(LabErrorKind::ForeignResults, problem).remedy(
+        "repeat the commands of the parts that did not end, and merge again; or put together what is there: --partial",
+    ))
 }
 
 /// For each run that is there, the directories that hold it.
@@ -176,7 +219,13 @@ fn differing(run: &str, name: &str, one: &ResultDir, other: &ResultDir) -> LabEr
 }
 
 /// Writes the runs into a new directory, beside `out` first; says how many are missing.
-fn write(dirs: &[ResultDir], manifest: &Manifest, sources: &Sources, out: &Path) -> Result<u64> {
+fn write(
+    dirs: &[ResultDir],
+    manifest: &Manifest,
+    sources: &Sources,
+    out: &Path,
+    stop: &AtomicBool,
+) -> Result<u64> {
     let parent = match out.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -190,6 +239,10 @@ fn write(dirs: &[ResultDir], manifest: &Manifest, sources: &Sources, out: &Path)
     let path = stage.path().join("merged");
     let dir = ResultDir::create(&path, manifest.clone(), Taking::default())?;
     for (&(point, replication), of) in sources {
+        if stop.load(Ordering::Relaxed) {
+            let problem = "interrupted; nothing is kept";
+            return Err(LabError::new(LabErrorKind::Interrupted, problem));
+        }
         let files = whole(dirs, of, point, replication)?;
         dir.write_files(point, replication, files.into_iter().map(Ok))?;
     }

@@ -2,6 +2,7 @@
 
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::emit;
 use clap::Args;
 use sojourn_report::shell_word;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Put the parts of a study that --shard made in directories of their own into one.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  sojourn merge shards/1 shards/2 shards/3 shards/4 --out results/rrul")]
+  sojourn merge parts/1 parts/2 parts/3 parts/4 --out results/rrul")]
 pub(crate) struct MergeArgs {
     /// Result directories of one study. They are not changed.
     #[arg(required = true)]
@@ -19,11 +20,14 @@ pub(crate) struct MergeArgs {
     /// New directory for all runs.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// Put together what is there, although runs are missing.
+    #[arg(long)]
+    pub(crate) partial: bool,
 }
 
 impl Execute for MergeArgs {
     fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
-        let merged = put(&self.dirs, &self.out)?;
+        let merged = put(&self.dirs, &self.out, self.partial, interrupt::flag())?;
         emit(&text(&merged, self.dirs.len(), &self.out))
     }
 }

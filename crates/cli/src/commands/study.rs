@@ -124,11 +124,11 @@ fn study(args: &StudyArgs) -> Result<(), Failure> {
         keep(&out, &text, &command)?;
     }
     if let Some(waits) = made.waits {
-        return emit(&waiting(&waits));
+        return emit(&waiting(&waits, &out));
     }
     let Some(results) = &made.results else {
         return emit(&format!(
-            "This part is done. When all parts are done, run: sojourn report {}\nParts in directories of their own: sojourn merge DIR... --out DIR\n",
+            "This part is done. When all parts are done:\n  if they share this directory: sojourn report {0}\n  if each has its own: sojourn merge {0} OTHERS --out NEW\n",
             sojourn_report::shell_word(&out.to_string_lossy())
         ));
     };
@@ -163,14 +163,16 @@ fn command_of(args: &StudyArgs) -> String {
 }
 
 /// What a part says that cannot go on before the others.
-fn waiting(waits: &Waits) -> String {
+fn waiting(waits: &Waits, out: &Path) -> String {
     let runs = match waits.missing {
         1 => "1 run of another part is".to_owned(),
         missing => format!("{missing} runs of other parts are"),
     };
     format!(
-        "This part of round {} is done. The next round follows from all runs of this one; {runs} missing. When the other parts are done, run the same command again.\n",
-        waits.round
+        "This part of round {} is done. The next round follows from all runs of this one; {runs} missing. When the other parts are done:\n  \
+         if they share this directory: run the same command again\n  if each has its own: sojourn merge {} OTHERS --out NEW\n",
+        waits.round,
+        sojourn_report::shell_word(&out.to_string_lossy())
     )
 }
 

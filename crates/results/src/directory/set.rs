@@ -63,7 +63,7 @@ impl ResultSet {
             )
             .in_file(&dir.path.display().to_string())
             .remedy(format!(
-                "finish it with: {}",
+                "finish it with: {} (or merge it, if it is a part: sojourn merge)",
                 dir.manifest.command_into(&dir.path)
             )));
         }

@@ -328,7 +328,7 @@ fn results_with_runs_missing_are_not_read_as_whole() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: 3 of 4 runs are missing; the first one is p000-r01; finish it with: sojourn study study.toml",
+            "{}: 3 of 4 runs are missing; the first one is p000-r01; finish it with: sojourn study study.toml --out {0} (or merge it, if it is a part: sojourn merge)",
             temp.path().display()
         )
     );

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use sojourn_run::run;
 use sojourn_scenario::LabErrorKind;
@@ -43,11 +44,20 @@ fn parts(study: &Study, root: &Path) -> Vec<PathBuf> {
 fn results(dir: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files = content(dir);
     files.retain(|(name, _)| name != "summary.json");
+    for (name, bytes) in &mut files {
+        // The command names the directory.
+        if name == "manifest.json" {
+            let mut manifest: serde_json::Value = serde_json::from_slice(bytes).expect("JSON");
+            let keys = manifest.as_object_mut().expect("an object");
+            keys.retain(|key, _| !["command", "checksum"].contains(&key.as_str()));
+            *bytes = manifest.to_string().into_bytes();
+        }
+    }
     files
 }
 
 fn refused(dirs: &[PathBuf], out: &Path) -> String {
-    let error = merge(dirs, out).expect_err("refused");
+    let error = merge(dirs, out, false, &GO).expect_err("refused");
     assert_ne!(error.kind(), LabErrorKind::Bug, "{error}");
     let beside = fs::read_dir(out.parent().expect("a folder")).expect("a folder");
     let left = beside.map(|entry| entry.expect("an entry").file_name());
@@ -59,6 +69,24 @@ fn refused(dirs: &[PathBuf], out: &Path) -> String {
     error.to_string()
 }
 
+static GO: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn a_merge_that_is_interrupted_or_in_a_part_leaves_nothing() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let (study, root) = (study(FIXED), temp.path());
+    let dirs = parts(&study, root);
+    let before: Vec<_> = dirs.iter().map(|dir| content(dir)).collect();
+    let stopped = merge(&dirs, &root.join("out"), false, &AtomicBool::new(true));
+    assert!(stopped.is_err_and(|error| error.kind() == LabErrorKind::Interrupted));
+    for place in ["1/new", "2/deep/er", "3"] {
+        let error = merge(&dirs, &root.join(place), false, &GO).expect_err("refused");
+        assert_eq!(error.kind(), LabErrorKind::Contradiction, "{error}");
+    }
+    assert!(dirs.iter().map(|dir| content(dir)).eq(before));
+    assert_eq!(fs::read_dir(root).expect("a folder").count(), dirs.len());
+}
+
 #[test]
 fn merged_parts_are_the_directory_of_one_process_and_stay_as_they_are() {
     let temp = tempfile::tempdir().expect("a folder");
@@ -67,31 +95,36 @@ fn merged_parts_are_the_directory_of_one_process_and_stay_as_they_are() {
     let before: Vec<_> = dirs.iter().map(|dir| content(dir)).collect();
     make(&study, &root.join("whole"), None);
     let out = root.join("merged");
-    let merged = merge(&dirs, &out).expect("merged");
+    let merged = merge(&dirs, &out, false, &GO).expect("merged");
     let expected = Merged {
         runs: 8,
         common: 0,
         missing: 0,
         goes_on: false,
-        command: "sojourn study study.toml".to_owned(),
+        command: format!("sojourn study study.toml --out {}", out.display()),
     };
     assert_eq!(merged, expected);
     assert!(results(&out) == results(&root.join("whole")));
     assert!(dirs.iter().map(|dir| content(dir)).eq(before));
     // What several hold is taken once.
     let both = [root.join("whole"), dirs[0].clone()];
-    let twice = merge(&both, &root.join("twice")).expect("merged");
+    let twice = merge(&both, &root.join("twice"), false, &GO).expect("merged");
     assert_eq!((twice.runs, twice.common), (8, 3));
     assert!(results(&root.join("twice")) == results(&root.join("whole")));
 }
 
 #[test]
-fn a_merge_without_a_part_goes_on_with_the_runs_that_are_missing() {
+fn a_merge_without_a_part_has_to_be_asked_for_and_goes_on_with_the_runs_that_are_missing() {
     let temp = tempfile::tempdir().expect("a folder");
     let (study, root) = (study(FIXED), temp.path());
     let dirs = parts(&study, root);
     let out = root.join("merged");
-    let merged = merge(&dirs[..2], &out).expect("merged");
+    let error = refused(&dirs[..2], &out);
+    assert!(
+        error.contains("of 8 runs, the directories hold 6"),
+        "{error}"
+    );
+    let merged = merge(&dirs[..2], &out, true, &GO).expect("merged");
     assert_eq!((merged.runs, merged.missing), (6, 2));
     make(&study, &out, None);
     make(&study, &root.join("whole"), None);
@@ -105,14 +138,14 @@ fn rounds_of_parts_in_directories_of_their_own_come_to_the_same_decisions() {
     let root = temp.path();
     make(&study, &root.join("whole"), None);
     let dirs = parts(&study, root);
-    let first = merge(&dirs, &root.join("first")).expect("merged");
-    assert_eq!((first.missing, first.goes_on), (0, true));
+    let first = merge(&dirs, &root.join("first"), false, &GO).expect("merged");
+    assert_eq!((first.missing, first.goes_on), (0, true, &GO));
     make(&study, &root.join("first"), None);
     assert!(results(&root.join("first")) == results(&root.join("whole")));
     // Of runs of an earlier round, those that the later one wants no more are left out.
     let mut all = dirs;
     all.push(root.join("first"));
-    merge(&all, &root.join("again")).expect("merged");
+    merge(&all, &root.join("again"), false, &GO).expect("merged");
     assert!(results(&root.join("again")) == results(&root.join("whole")));
 }
 
@@ -164,7 +197,9 @@ fn other_settings_seeds_numbers_and_places_are_refused() {
         assert!(error.contains(said), "{error}");
     }
     assert!(refused(&[root.join("absent")], &out).contains("absent"));
-    let taken = merge(&dirs, &dirs[0]).expect_err("taken").to_string();
+    let taken = merge(&dirs, &dirs[0], false, &GO)
+        .expect_err("taken")
+        .to_string();
     assert!(
         taken.contains("there is something in this directory"),
         "{taken}"
