@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import sys
@@ -160,3 +161,50 @@ def test_something_that_is_no_client_is_refused(tmp_path: Path) -> None:
     study = dc.study(tmp_path, "5s", 2)
     with pytest.raises(sojourn.WrongTypeError, match="client"):
         sojourn.study(study, client=7)
+
+
+WITHOUT = """\
+import sys
+
+sys.modules["sojourn"] = None
+"""
+
+
+def test_a_worker_without_sojourn_is_named_and_a_late_one_loses_no_run(tmp_path: Path) -> None:
+    study = dc.study(tmp_path, "200s", 20)
+    (tmp_path / "without.py").write_text(WITHOUT, encoding="utf-8")
+    with dc.cluster(tmp_path) as cluster:
+        bare = cluster.join("without.py")
+        dc.wait(lambda: "Registered to" in (tmp_path / "cluster.log").read_text(), "no worker")
+        status, _, err = finished(dc.begin(study, tmp_path / "early", "--dask", cluster.address))
+        assert status == 2
+        assert re.search(r"the worker tcp://\S+ cannot import Sojourn", err), err
+        dc.kill(bare)
+        out = tmp_path / "late"
+        cluster.join()
+        process = dc.begin(study, out, "--dask", cluster.address)
+        dc.wait(lambda: dc.runs(out) >= 2, "no runs")
+        cluster.join("without.py")
+        status, _, err = finished(process)
+    # Most often it ends before it is asked, and the other worker makes all runs.
+    assert status == 0 or "cannot import Sojourn" in err, err
+
+
+def test_an_asynchronous_or_closed_client_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    from distributed import Client
+
+    study = dc.study(tmp_path, "5s", 2)
+    out = tmp_path / "out"
+
+    async def asynchronous(address: str) -> None:
+        async with Client(address, asynchronous=True) as client:
+            sojourn.study(study, client=client, out=out)
+
+    with dc.cluster(tmp_path) as cluster:
+        closed = Client(cluster.address)
+        closed.close()
+        with pytest.raises(sojourn.WrongTypeError, match="closed"):
+            sojourn.study(study, client=closed, out=out)
+        with pytest.raises(sojourn.WrongTypeError, match="asynchronous"):
+            asyncio.run(asynchronous(cluster.address))
+    assert not out.exists()
