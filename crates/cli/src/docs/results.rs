@@ -160,7 +160,7 @@ report.html, figures/, tables/
 timing.json     wall time, host and date; nothing else depends on them
 ```
 
-Sojourn writes every file under a temporary name and then renames it, so you never read half a file. Checksums are XXH64 with seed 0, in hexadecimal, as `xxhsum -H1` prints them. In the same file, `of` is the checksum of version, seed and scenario. The manifest's `checksum` covers its other keys as compact JSON. A process that writes into the directory holds an operating system lock on `.lock`, and the file names the process. The same study gives the same bytes in every file except `timing.json`, on any machine and with any number of threads.
+Sojourn writes every file under a temporary name and then renames it, so you never read half a file. Checksums are XXH64 with seed 0, in hexadecimal, as `xxhsum -H1` prints them. In the same file, `of` is the checksum of version, seed and scenario. The manifest's `checksum` covers its other keys as compact JSON. A process that writes into the directory holds an operating system lock on `.lock`, and the file names the process. The same study gives the same bytes in every file, on any machine and with any number of threads, except in two cases: `timing.json`, and the command with its `--out` in `manifest.json`, `source.toml` and `summary.json`. To check that two directories hold the same bits, compare their checksums: `diff -r A/checksums B/checksums`.
 
 Column names consist of noun, unit and statistic. Columns with counts are integers; columns of type double are computed from them. Tables that you read through Sojourn (`sojourn.Results`, or Arrow) also have a column `experiment` and a column `factor_NAME` for each factor.
 
