@@ -1,5 +1,5 @@
-//! Writes the list of the studies that Sojourn brings along: every folder of `studies/` with a `study.toml`, each with the files beside
-//! it. A new study needs no line of code.
+//! Writes the lists of the studies and of the suites that Sojourn brings along: every folder of `studies/` with a `study.toml`, and of
+//! `suites/` with a `suite.toml`, each with the files beside it. A new study or suite needs no line of code.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,20 @@ use std::{env, fs, io};
 const PAGES: [&str; 3] = ["README.md", "README.md.j2", "numbers.json"];
 
 fn main() -> io::Result<()> {
-    let root = Path::new(&required("CARGO_MANIFEST_DIR")?).join("../../studies");
+    write("studies", "study.toml")?;
+    write("suites", "suite.toml")
+}
+
+/// Writes the list of the folders of `root` that have the file `main`.
+fn write(root: &str, main: &str) -> io::Result<()> {
+    let list_file = format!("{root}.rs");
+    let root = Path::new(&required("CARGO_MANIFEST_DIR")?)
+        .join("../..")
+        .join(root);
     println!("cargo::rerun-if-changed={}", root.display());
     let mut list = String::from("[\n");
     for folder in sorted(&root)? {
-        if !folder.join("study.toml").is_file() {
+        if !folder.join(main).is_file() {
             continue;
         }
         writeln!(list, "    BuiltIn {{ name: {:?}, files: &[", name(&folder))
@@ -28,7 +37,7 @@ fn main() -> io::Result<()> {
         list.push_str("    ] },\n");
     }
     list.push_str("]\n");
-    fs::write(Path::new(&required("OUT_DIR")?).join("studies.rs"), list)
+    fs::write(Path::new(&required("OUT_DIR")?).join(list_file), list)
 }
 
 fn required(variable: &str) -> io::Result<String> {

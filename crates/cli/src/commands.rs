@@ -49,6 +49,7 @@ commands! {
     run::RunArgs as Run,
     ["Study"]
     study::StudyArgs as Study,
+    suite::SuiteArgs as Suite,
     merge::MergeArgs as Merge,
     map::MapArgs as Map,
     init::InitArgs as Init,

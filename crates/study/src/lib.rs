@@ -16,6 +16,7 @@ pub mod rerun;
 pub mod starter;
 mod steady;
 pub mod study;
+pub mod suite;
 pub mod summary;
 pub mod topology;
 pub mod validate;

@@ -83,7 +83,10 @@ impl Found {
     }
 
     /// A file that the document names.
-    fn file(&self, path: &Path) -> std::io::Result<String> {
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn file(&self, path: &Path) -> std::io::Result<String> {
         let Some(built_in) = self.built_in else {
             return read_text(path);
         };

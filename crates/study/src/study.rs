@@ -42,6 +42,7 @@ mod execute;
 mod factors;
 mod keys;
 mod lists;
+mod placed;
 mod points;
 mod published;
 mod rounds;
@@ -74,6 +75,7 @@ pub use keys::{
     AnswerParams, DesignParams, ExperimentParams, FactorParams, FigureParams, STUDY_KEYS,
     StudyParams, TableParams, tables,
 };
+pub(crate) use placed::{document_at, set_from};
 pub(crate) use points::Placed;
 pub use points::Point;
 

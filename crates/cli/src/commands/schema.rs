@@ -5,13 +5,14 @@ use crate::failure::Failure;
 use crate::output::emit_data;
 use clap::{Args, ValueEnum};
 use sojourn_scenario::schema::schema;
-use sojourn_study::starter;
+use sojourn_study::{starter, suite};
 
-/// Print the JSON Schema of scenario and study files, for completion and checks in editors.
+/// Print the JSON Schema of scenario and study files, for completion and checks in editors, or of the results of a suite.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sojourn schema > study.schema.json
-  sojourn schema scenario > scenario.schema.json")]
+  sojourn schema scenario > scenario.schema.json
+  sojourn schema suite > suite-results.schema.json")]
 pub(crate) struct SchemaArgs {
     /// Kind of file. A study may have all keys of a scenario.
     #[arg(value_enum, default_value = "study")]
@@ -24,6 +25,8 @@ pub(crate) enum SchemaWhat {
     Scenario,
     /// Study files, for `sojourn study`.
     Study,
+    /// Results of `sojourn suite --json`.
+    Suite,
 }
 
 impl Execute for SchemaArgs {
@@ -36,5 +39,6 @@ fn print(args: &SchemaArgs) -> Result<(), Failure> {
     emit_data(&match args.what {
         SchemaWhat::Scenario => format!("{:#}\n", schema(&[])),
         SchemaWhat::Study => starter::schema_text(),
+        SchemaWhat::Suite => format!("{:#}\n", suite::schema()),
     })
 }

@@ -13,6 +13,7 @@ mod overwrite;
 mod paper;
 mod play;
 mod results;
+mod suite;
 mod support;
 mod terminal;
 mod theory;

@@ -82,6 +82,34 @@ impl Table {
     }
 }
 
+impl Node {
+    /// The same value, it and all that it holds at one place.
+    #[must_use]
+    pub fn moved_to(self, place: &Place) -> Node {
+        let value = match self.value {
+            Value::List(nodes) => {
+                let moved = nodes.into_iter().map(|node| node.moved_to(place));
+                Value::List(moved.collect())
+            }
+            Value::Table(table) => {
+                let moved = table.entries.into_iter().map(|entry| Entry {
+                    key: entry.key,
+                    place: place.clone(),
+                    node: entry.node.moved_to(place),
+                });
+                Value::Table(Table {
+                    entries: moved.collect(),
+                })
+            }
+            plain => plain,
+        };
+        Node {
+            value,
+            place: place.clone(),
+        }
+    }
+}
+
 impl From<&str> for Value {
     fn from(text: &str) -> Value {
         Value::Text(text.to_owned())

@@ -411,7 +411,7 @@ fn labels_of(
 }
 
 /// What a table of paths and values sets. Paths may also be written as tables in tables.
-fn edits(set: &ValueRef<'_>) -> Result<Vec<Edit>> {
+pub(super) fn edits(set: &ValueRef<'_>) -> Result<Vec<Edit>> {
     let table = set.table("set = { \"topology.rate\" = \"2Mbps\" }")?;
     let mut all = Vec::new();
     for (key, value) in table.values() {

@@ -50,6 +50,20 @@ impl Edit {
         }
     }
 
+    /// The value.
+    pub(super) fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Sets the value in a document.
+    pub(super) fn apply(&self, document: &mut Document) -> Result<()> {
+        let set = document.set_node(&self.path, Node::clone(&self.node));
+        set.map_err(|error| match &self.place {
+            Some(place) => error.at(place),
+            None => error,
+        })
+    }
+
     /// With the place of the path.
     pub(super) fn with_path_at(self, place: &Place) -> Edit {
         Edit {
@@ -234,14 +248,7 @@ pub(crate) struct Placed<'a> {
 }
 
 fn set_all(document: &mut Document, edits: &[Edit]) -> Result<()> {
-    for edit in edits {
-        let set = document.set_node(&edit.path, Node::clone(&edit.node));
-        set.map_err(|error| match &edit.place {
-            Some(place) => error.at(place),
-            None => error,
-        })?;
-    }
-    Ok(())
+    edits.iter().try_for_each(|edit| edit.apply(document))
 }
 
 impl Experiment {

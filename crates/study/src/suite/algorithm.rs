@@ -1,0 +1,109 @@
+//! What a suite tests, and how it gets into a scenario.
+
+use sojourn_scenario::catalogue::entries;
+use sojourn_scenario::document::Document;
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
+use sojourn_units::{Spec, choice};
+
+choice! {
+    /// What a suite tests.
+    pub enum Kind {
+        /// A queue discipline.
+        Queue = "queue",
+        /// A congestion control.
+        Cc = "cc",
+    }
+}
+
+/// What is tested: a queue or a congestion control with its parameters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Algorithm {
+    /// Which of them.
+    pub kind: Kind,
+    /// As it was given: `pie target=10ms`.
+    pub text: String,
+}
+
+impl Algorithm {
+    /// The algorithm of a text.
+    pub fn new(kind: Kind, text: &str) -> Algorithm {
+        Algorithm {
+            kind,
+            text: text.trim().to_owned(),
+        }
+    }
+
+    /// Its name without parameters.
+    pub fn name(&self) -> &str {
+        self.text.split_whitespace().next().unwrap_or("")
+    }
+
+    /// Fails, with the place of an error, unless something is called so.
+    pub(super) fn check_name(name: &str, error: &LabError) -> Result<()> {
+        let all = entries();
+        let names = || {
+            let each = all.iter();
+            each.flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()))
+        };
+        if names().any(|own| own == name) {
+            return Ok(());
+        }
+        let text = LabError::new(
+            LabErrorKind::UnknownName,
+            format!("there is no algorithm {name:?}"),
+        )
+        .nearest(sojourn_units::nearest(name, names()))
+        .remedy("see sojourn list queues and sojourn list congestion");
+        Err(error.clone().with_text_of(&text))
+    }
+
+    /// Its name in paths of results.
+    pub(super) fn folder(&self) -> String {
+        let plain = |c: char| match c {
+            c if c.is_ascii_alphanumeric() || "_.=-".contains(c) => c,
+            _ => '-',
+        };
+        self.text.chars().map(plain).collect()
+    }
+
+    /// Puts the algorithm into a document at a path.
+    pub(super) fn put(&self, document: &mut Document, path: &str) -> Result<()> {
+        let argument = format!("--{} {}", self.kind.name(), self.text);
+        let mut set = |path: &str, text: &str| document.set_argument(path, text, argument.as_str());
+        let last = path.rsplit('.').next().unwrap_or(path);
+        match (self.kind, last) {
+            (Kind::Cc, "tcp") => set(path, &format!("({})", self.text)),
+            (Kind::Queue, _) | (Kind::Cc, "control" | "cc") => set(path, &self.text),
+            // The parameters of a flow are keys next to its kind.
+            (Kind::Cc, _) => {
+                let spec: Spec = self
+                    .text
+                    .parse()
+                    .map_err(|error| LabError::from_spec(error).in_file(&argument))?;
+                let group = path.strip_suffix(".kind").unwrap_or(path);
+                set(&format!("{group}.kind"), &spec.name)?;
+                for (key, value) in &spec.args {
+                    set(&format!("{group}.{key}"), &value.to_string())?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_congestion_control_brings_its_parameters_into_the_flow() -> Result<()> {
+        let text = "[[flows]]\nkind = \"cubic\"\nlabel = \"tested\"\n";
+        let mut document = Document::parse(text, "x.toml")?;
+        let tested = Algorithm::new(Kind::Cc, "sack initial_window=3");
+        tested.put(&mut document, "flows.tested")?;
+        let json = document.to_json();
+        assert_eq!(json["flows"][0]["kind"], "sack");
+        assert_eq!(json["flows"][0]["initial_window"], 3);
+        Ok(())
+    }
+}
