@@ -418,7 +418,7 @@ impl ResultDir {
 
     fn put_right(&self) -> String {
         format!(
-            "repeat this run with: {} (add the --shard of a part); the other runs are kept",
+            "repeat this run with: {}; the other runs are kept",
             self.manifest.command_into(&self.path)
         )
     }
