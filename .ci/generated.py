@@ -102,7 +102,9 @@ def with_output(text: str, directory: Path, sojourn: Path) -> str:
     parts, position = [], 0
     for block in blocks(text):
         if block.file is not None:
-            (directory / block.file).write_text(block.body, encoding="utf-8")
+            file = directory / block.file
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.body, encoding="utf-8")
         if block.is_runnable():
             parts += [text[position : block.start], run_block(block, directory, sojourn)]
             position = block.end
