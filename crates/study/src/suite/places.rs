@@ -213,8 +213,8 @@ impl<'a> Plan<'a> {
                 .error_on("substitute", LabErrorKind::MissingKey, problem)
                 .remedy(format!("add {kind} = \"...\" to `substitute`")));
         };
-        let each = paths.iter();
-        each.map(|path| algorithm.put(document, path)).collect()
+        let mut each = paths.iter();
+        each.try_for_each(|path| algorithm.put(document, path))
     }
 
     /// The scenario of the case before anything is replaced.
