@@ -251,7 +251,7 @@ pub fn json(reports: &[Report]) -> String {
     format!("{value:#}\n")
 }
 
-/// The JSON Schema of [`json`].
+/// The JSON Schema of [`json()`].
 pub fn schema() -> Json {
     let number = json!({"type": ["number", "null"]});
     let text = json!({"type": "string"});
