@@ -480,18 +480,18 @@ def _without_advice() -> Iterator[None]:
 def _client(address: str) -> _Client:
     distributed = _library()
 
-    class Client(distributed.Client):  # type: ignore[misc, name-defined]
-        """A client that does not wait for a scheduler that it never reached."""
+    def begin(self: Any, *given: Any, **options: Any) -> None:
+        try:
+            distributed.Client.__init__(self, *given, **options)
+        except BaseException:
+            self.status = "closed"
+            raise
 
-        def __init__(self, *given: Any, **options: Any) -> None:
-            try:
-                super().__init__(*given, **options)
-            except BaseException:
-                self.status = "closed"
-                raise
-
+    # A client that never reached a scheduler waits for it when it is deleted, unless it counts as closed. The class is not
+    # written as one: mypy would name it in this module, where it is only while Dask is installed.
+    kind = type("Client", (distributed.Client,), {"__init__": begin})
     try:
-        client: _Client = Client(address, timeout=10, set_as_default=False)
+        client: _Client = kind(address, timeout=10, set_as_default=False)
     except (OSError, TypeError, ValueError, TimeoutError) as error:
         raise ResultsIOError(
             f"{address!r}: no Dask scheduler answers there: {error}; start one with: dask scheduler; or use --dask local"
