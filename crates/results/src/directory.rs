@@ -18,7 +18,7 @@ use super::hold::{Claim, Hold, host, not_alone};
 use super::manifest::{Manifest, VERSION, parse};
 use super::record::{
     CHECKSUM_FOLDER, Damage, Record, RunState, check, file_name, identities, read_checked,
-    record_file,
+    read_file, record_file,
 };
 pub use super::removal::{SOURCE_FILE, TIMING_FILE};
 use super::removal::{
@@ -658,7 +658,7 @@ pub fn hold_for_report(path: &Path) -> Result<Hold> {
 
 fn read_manifest(path: &Path) -> Result<Manifest> {
     let file = path.join(MANIFEST_FILE);
-    let text = match fs::read_to_string(&file) {
+    let text = match read_file(&file).and_then(text_of) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let written = path.join(AS_WRITTEN);
@@ -689,6 +689,11 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
         Err(error) => return Err(LabError::io(&file, "read the file", &error)),
     };
     parse(&text, &file.display().to_string())
+}
+
+fn text_of(bytes: Vec<u8>) -> std::io::Result<String> {
+    let failed = |error| std::io::Error::new(std::io::ErrorKind::InvalidData, error);
+    String::from_utf8(bytes).map_err(failed)
 }
 
 fn check_same(path: &Path, manifest: &Manifest, found: &Manifest) -> Result<Option<Damage>> {

@@ -594,6 +594,9 @@ fn differences(
 }
 
 /// Reads a manifest, refusing other revisions of the form before anything else in it.
+/// Replications of a point, at most: ten times the most that `run.replications` allows, which is where `run.precision` ends.
+const MOST_REPLICATIONS: u64 = 1_000_000;
+
 pub(super) fn parse(text: &str, file: &str) -> Result<Manifest> {
     let damaged = |problem: String| {
         LabError::new(LabErrorKind::ForeignResults, problem)
@@ -615,7 +618,17 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Manifest> {
         .as_ref()
         .and_then(serde_json::Value::as_u64);
     match version {
-        Some(SCHEMA_VERSION) => serde_json::from_str(text).map_err(no_manifest),
+        Some(SCHEMA_VERSION) => {
+            let manifest: Manifest = serde_json::from_str(text).map_err(no_manifest)?;
+            let many = |point: &&PointInfo| point.replications > MOST_REPLICATIONS;
+            match manifest.points.iter().find(many) {
+                Some(point) => Err(damaged(format!(
+                    "point {} has {} replications, but at most {MOST_REPLICATIONS} are possible",
+                    point.point, point.replications
+                ))),
+                None => Ok(manifest),
+            }
+        }
         Some(version) => Err(damaged(format!(
             "these results have schema_version {version}; this version of Sojourn ({VERSION}) reads {SCHEMA_VERSION}"
         ))),

@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
 use std::hash::Hasher as _;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sojourn_scenario::document::MANIFEST_FILE;
+use sojourn_scenario::document::{MANIFEST_FILE, open_regular};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use twox_hash::XxHash64;
 
@@ -102,7 +101,7 @@ impl Record {
             file: file.clone(),
             problem,
         };
-        let bytes = match std::fs::read(&file) {
+        let bytes = match read_file(&file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(damage(format!("the file cannot be read: {error}"))),
@@ -147,7 +146,7 @@ impl Record {
 pub(super) fn check(file: &Path, sum: &str) -> std::result::Result<(), Damage> {
     let mut hasher = XxHash64::with_seed(0);
     let mut read = || -> std::io::Result<()> {
-        let mut reader = BufReader::with_capacity(BUFFER, File::open(file)?);
+        let mut reader = BufReader::with_capacity(BUFFER, open_regular(file)?);
         loop {
             let part = reader.fill_buf()?;
             if part.is_empty() {
@@ -164,7 +163,14 @@ pub(super) fn check(file: &Path, sum: &str) -> std::result::Result<(), Damage> {
 
 /// The content of a file, if it is as it was written.
 pub(super) fn read_checked(file: &Path, sum: &str) -> std::result::Result<Vec<u8>, Damage> {
-    compare(file, std::fs::read(file), |bytes| checksum(bytes), sum)
+    compare(file, read_file(file), |bytes| checksum(bytes), sum)
+}
+
+/// The bytes of a regular file.
+pub(super) fn read_file(file: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(file)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Bytes that are read at a time.

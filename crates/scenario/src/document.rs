@@ -20,6 +20,7 @@ pub use excerpt::Excerpt;
 pub use tree::{Entry, Node, Table, Value};
 pub use view::{Extra, TableRef, ValueRef};
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -106,8 +107,12 @@ fn comment_in(content: &str, inside: &mut Option<&'static str>) -> Option<usize>
 /// Bytes of a file that is read at most: a delivery trace of ten million lines has fewer.
 const MOST_BYTES: u64 = 100_000_000;
 
-/// The bytes of a regular file. What is none is not opened: a pipe without a writer would block, and a device may have no end.
-fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+/// Opens a file for reading if it is a regular one. What is none is not opened: a pipe without a writer would block, and a
+/// device may have no end.
+///
+/// # Errors
+/// When the file cannot be opened, or is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
     let found = std::fs::metadata(path)?;
     // What there is to say of a directory, the system says.
     if !found.is_file() && !found.is_dir() {
@@ -116,8 +121,13 @@ fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
             "this is a pipe or device; only regular files are read",
         ));
     }
+    File::open(path)
+}
+
+/// The bytes of a regular file.
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path)?;
     // Some files are longer than they say.
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     match u64::try_from(bytes.len()) {

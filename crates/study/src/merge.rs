@@ -10,6 +10,7 @@ use sojourn_results::design::Design;
 use sojourn_results::directory::{SOURCE_FILE, TIMING_FILE, Taking, write_whole};
 use sojourn_results::manifest::{Manifest, VERSION};
 use sojourn_results::{Damage, ResultDir};
+use sojourn_scenario::document::read_text;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
 use crate::study::{Options, Study, execute};
@@ -80,8 +81,14 @@ fn length(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// Refuses a directory with something in it.
+/// Refuses a directory with something in it, and a link: the result takes the place of `out` itself.
 fn refuse_taken(out: &Path) -> Result<()> {
+    if out.is_symlink() {
+        let problem = "this is a symbolic link";
+        return Err(LabError::new(LabErrorKind::Contradiction, problem)
+            .in_file(&out.display().to_string())
+            .remedy("name a new directory with --out"));
+    }
     let taken = match fs::read_dir(out) {
         Ok(mut entries) => entries.next().is_some(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
@@ -170,7 +177,7 @@ fn refuse_missing(sources: &Sources, manifest: &Manifest) -> Result<()> {
         run_id(point, replication)
     );
     Err(LabError::new(LabErrorKind::ForeignResults, problem).remedy(
-        "repeat the commands of the parts that did not end, and merge again; or put together what is there: --partial",
+        "repeat the commands of the parts that did not end, and merge again; or merge the runs that are there: --partial",
     ))
 }
 
@@ -184,7 +191,7 @@ fn sources(dirs: &[ResultDir], manifest: &Manifest) -> Result<Sources> {
         let mut known: Option<(&ResultDir, BTreeMap<String, String>)> = None;
         for (index, dir) in dirs.iter().enumerate() {
             let sums = dir.checksums(point, replication);
-            let Some(sums) = sums.map_err(|damage| dir.damaged(&damage))? else {
+            let Some(sums) = sums.map_err(|damage| damaged(&damage))? else {
                 continue;
             };
             match &known {
@@ -263,29 +270,42 @@ fn whole(
     point: u64,
     replication: u64,
 ) -> Result<Vec<(String, Vec<u8>)>> {
-    let mut found: Option<(&ResultDir, Damage)> = None;
+    let mut found: Option<Damage> = None;
     for dir in of.iter().filter_map(|index| dirs.get(*index)) {
         match dir.files(point, replication) {
             Ok(files) => return Ok(files),
             Err(damage) => {
-                found.get_or_insert((dir, damage));
+                found.get_or_insert(damage);
             }
         }
     }
     Err(match found {
-        Some((dir, damage)) => dir.damaged(&damage),
+        Some(damage) => damaged(&damage),
         None => LabError::new(LabErrorKind::Bug, "a run is in no directory"),
     })
+}
+
+/// A part that is not as it was written. Its manifest has the command of the whole study, which would make all runs in it.
+fn damaged(damage: &Damage) -> LabError {
+    LabError::new(LabErrorKind::ForeignResults, damage.problem.clone())
+        .in_file(&damage.file.display().to_string())
+        .remedy("repeat the command of this part: it makes the run again and keeps the others")
 }
 
 /// Keeps the file that was run, of the first directory that has it, with the command that makes these results.
 fn keep_source(dirs: &[ResultDir], command: &str, path: &Path) -> Result<()> {
     let mut files = dirs.iter().map(|dir| dir.path().join(SOURCE_FILE));
-    let Some(file) = files.find(|file| file.exists()) else {
+    let Some(file) = files.find(|file| file.symlink_metadata().is_ok()) else {
         return Ok(());
     };
-    let text =
-        fs::read_to_string(&file).map_err(|error| LabError::io(&file, "read the file", &error))?;
+    // A link may lead to any file of whoever merges, and what is merged is given to others.
+    if file.is_symlink() {
+        let problem = "this is a symbolic link, and not what a study wrote";
+        return Err(LabError::new(LabErrorKind::ForeignResults, problem)
+            .in_file(&file.display().to_string())
+            .remedy("put the file itself in its place, or remove the link"));
+    }
+    let text = read_text(&file).map_err(|error| LabError::io(&file, "read the file", &error))?;
     let text = match text.rsplit_once(RUN_WITH) {
         Some((text, _)) => format!("{text}{RUN_WITH}{command}\n"),
         None => text,

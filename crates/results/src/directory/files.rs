@@ -1,7 +1,6 @@
 //! The Parquet files of a run.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
@@ -14,6 +13,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
+use sojourn_scenario::document::open_regular;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
 use crate::columns::{
@@ -33,7 +33,7 @@ const PARQUET_MAGIC: &[u8] = b"PAR1";
 pub(super) fn is_whole(path: &Path) -> bool {
     use std::io::{Read as _, Seek as _, SeekFrom};
     let tail = || -> std::io::Result<[u8; 4]> {
-        let mut file = fs::File::open(path)?;
+        let mut file = open_regular(path)?;
         let mut bytes = [0; 4];
         file.seek(SeekFrom::End(-4))?;
         file.read_exact(&mut bytes)?;

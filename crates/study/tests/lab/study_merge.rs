@@ -170,6 +170,65 @@ fn runs_that_differ_or_were_altered_are_refused_and_nothing_is_left() {
     fs::write(root.join("1/flows/p000-r00.parquet"), "something").expect("written");
     let error = refused(&dirs, &out);
     assert!(error.contains("altered"), "{error}");
+    assert!(error.contains("repeat the command of this part"), "{error}");
+}
+
+#[test]
+fn a_manifest_with_more_replications_than_there_can_be_is_refused() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let root = temp.path();
+    let dirs = parts(&study(FIXED), root);
+    let file = dirs[0].join("manifest.json");
+    let text = fs::read_to_string(&file).expect("a manifest");
+    let many = text.replacen(
+        "\"replications\": 4",
+        "\"replications\": 1000000000000000",
+        1,
+    );
+    assert_ne!(many, text);
+    fs::write(&file, many).expect("written");
+    let error = refused(&dirs, &root.join("merged"));
+    assert!(error.contains("at most 1000000 are possible"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_in_a_part_is_refused() {
+    use std::os::unix::fs::symlink;
+    let temp = tempfile::tempdir().expect("a folder");
+    let root = temp.path();
+    let dirs = parts(&study(FIXED), root);
+    let out = root.join("merged");
+    let held = |name: &str| {
+        let file = dirs[0].join(name);
+        let kept = root.join("kept");
+        fs::rename(&file, &kept).expect("moved");
+        symlink("/dev/zero", &file).expect("a link");
+        let error = refused(&dirs, &out);
+        assert!(error.contains("pipe or device"), "{name}: {error}");
+        fs::remove_file(&file).expect("removed");
+        fs::rename(&kept, &file).expect("moved back");
+    };
+    for name in [
+        "manifest.json",
+        "checksums/p000-r00.json",
+        "flows/p000-r00.parquet",
+    ] {
+        held(name);
+    }
+    let secret = root.join("secret");
+    fs::write(&secret, "mine").expect("written");
+    let source = dirs[0].join("source.toml");
+    let _ = fs::remove_file(&source);
+    symlink(&secret, &source).expect("a link");
+    let error = refused(&dirs, &out);
+    assert!(error.contains("this is a symbolic link"), "{error}");
+    fs::remove_file(&source).expect("removed");
+    symlink(root.join("elsewhere"), &out).expect("a link");
+    let error = merge(&dirs, &out, false, &GO)
+        .expect_err("refused")
+        .to_string();
+    assert!(error.contains("this is a symbolic link"), "{error}");
 }
 
 #[test]
