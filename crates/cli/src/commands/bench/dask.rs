@@ -1,6 +1,6 @@
 //! `sojourn bench dask`: what it costs to have a Dask cluster on this machine make the runs, and to plan a large study.
 
-use super::measured::{float, peak_memory};
+use super::measured::{float, peak_memory, peak_memory_of_children};
 use crate::cluster;
 use crate::failure::Failure;
 use crate::output::{emit, paragraph, table};
@@ -10,7 +10,9 @@ use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::{Dispatch, Options, Study, execute};
 use std::num::NonZero;
 use std::path::Path;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Workers, and threads to compare them with.
 const WORKERS: [usize; 3] = [1, 2, 4];
@@ -40,7 +42,8 @@ pub(super) fn bench() -> Result<(), Failure> {
         for workers in WORKERS {
             let out = |how: &str| temp.path().join(format!("{name}-{how}-{workers}"));
             let here = here(&study, workers, &out("here"))?;
-            let (there, whole) = there(&study, workers, &out("there"))?;
+            let cluster = there(&study, workers, &out("there"))?;
+            let there = cluster.working;
             let overhead =
                 (there - here) * float(u64::try_from(workers).unwrap_or(1)) / float(runs);
             rows.push(vec![
@@ -49,7 +52,8 @@ pub(super) fn bench() -> Result<(), Failure> {
                 format!("{:.1}", 1e3 * here / float(runs)),
                 format!("{:.1}", 1e3 * there / float(runs)),
                 format!("{:.1}", 1e3 * overhead),
-                format!("{:.1}", whole - there),
+                format!("{:.1}", cluster.whole - there),
+                megabytes(cluster.memory),
             ]);
         }
     }
@@ -60,8 +64,9 @@ pub(super) fn bench() -> Result<(), Failure> {
         "Dask (ms/run)",
         "overhead (ms/run)",
         "start (s)",
+        "worker (MB)",
     ];
-    let how = "Wall time of a study by this process with as many threads, and by as many workers of a Dask cluster on this machine. The overhead is of one worker. The start is that of the cluster, and its end.";
+    let how = "Wall time of a study by this process with as many threads, and by as many workers of a Dask cluster on this machine. The overhead is of one worker. The start is that of the cluster, and its end. The memory of a worker is the largest of all.";
     emit(&format!(
         "{}\n{}",
         paragraph(how, ""),
@@ -101,15 +106,19 @@ fn planning(out: &Path) -> Result<String, LabError> {
     let dispatch = begin(study, out)?;
     let jobs = dispatch.jobs().len();
     let planned = begun.elapsed();
-    let memory = peak_memory().map_or_else(
-        || "unknown".to_owned(),
-        |megabytes| format!("{megabytes:.0} MB"),
-    );
+    let memory = megabytes(peak_memory());
     Ok(format!(
-        "Planning {jobs} points: {:.2} s (reading {:.2} s), peak memory of the process {memory}\n\n",
+        "Planning {jobs} points: {:.2} s (reading {:.2} s), peak memory of the process {memory} MB\n\n",
         planned.as_secs_f64(),
         read.as_secs_f64()
     ))
+}
+
+fn megabytes(memory: Option<f64>) -> String {
+    memory.map_or_else(
+        || "unknown".to_owned(),
+        |megabytes| format!("{megabytes:.0}"),
+    )
 }
 
 fn begin(study: Study, out: &Path) -> Result<Dispatch, LabError> {
@@ -127,17 +136,50 @@ fn here(study: &Study, threads: usize, out: &Path) -> Result<f64, LabError> {
     Ok(begun.elapsed().as_secs_f64())
 }
 
-/// Seconds that a cluster takes from the first run that is given out, and with its start and end.
-fn there(study: &Study, workers: usize, out: &Path) -> Result<(f64, f64), LabError> {
+/// What a cluster takes.
+struct Cluster {
+    /// Seconds from the first run that is given out.
+    working: f64,
+    /// Seconds with its start and end.
+    whole: f64,
+    /// Largest memory of a worker, in units of 10^6 bytes.
+    memory: Option<f64>,
+}
+
+/// How often the memory of the workers is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+fn there(study: &Study, workers: usize, out: &Path) -> Result<Cluster, LabError> {
     let begun = now();
     let dispatch = begin(study.clone(), out)?;
-    let (dispatch, driven) = cluster::drive("local", Some(workers), dispatch)?;
+    let ended = AtomicBool::new(false);
+    let (driven, memory) = thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            let mut most: Option<f64> = None;
+            while !ended.load(Ordering::Relaxed) {
+                most = most
+                    .into_iter()
+                    .chain(peak_memory_of_children())
+                    .reduce(f64::max);
+                thread::sleep(LOOK);
+            }
+            most
+        });
+        let driven = cluster::drive("local", Some(workers), dispatch);
+        ended.store(true, Ordering::Relaxed);
+        (driven, looking.join().unwrap_or_default())
+    });
+    let (dispatch, driven) = driven?;
     driven?;
     let whole = begun.elapsed();
     let working = dispatch.working();
     let executed = dispatch.end()?;
     match executed.results {
-        Some(_) => Ok((working.as_secs_f64(), whole.as_secs_f64())),
+        Some(_) => Ok(Cluster {
+            working: working.as_secs_f64(),
+            whole: whole.as_secs_f64(),
+            memory,
+        }),
         None => Err(LabError::new(LabErrorKind::Bug, "runs are missing")),
     }
 }
