@@ -29,6 +29,7 @@ AROUND = {
     "prio bands=1 each=({})",
     "tbf rate=100Gbps burst=1MB latency=none limit=none each=({})",
     "tsw committed=100Gbps green=10 each=({})",
+    "police rate=100Gbps burst=1MB each=({})",
 }
 
 

@@ -8,6 +8,7 @@ pub(crate) const fn of_mark(reason: MarkReason) -> &'static CStr {
         MarkReason::Early => c"early",
         MarkReason::TargetExceeded => c"target_exceeded",
         MarkReason::Threshold => c"threshold",
+        MarkReason::Policed => c"policed",
     }
 }
 
@@ -21,6 +22,7 @@ pub(crate) const fn of_drop(reason: DropReason) -> &'static CStr {
         DropReason::FlowMatch => c"flow_match",
         DropReason::Penalty => c"penalty",
         DropReason::AckFiltered => c"ack_filtered",
+        DropReason::Policed => c"policed",
         DropReason::Wire => c"wire",
         DropReason::Unroutable => c"unroutable",
         DropReason::HopLimit => c"hop_limit",

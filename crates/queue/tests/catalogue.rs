@@ -74,7 +74,7 @@ fn specs() -> Vec<Spec> {
                 let schedulers = schedulers.filter(|inner| inner.kind == DisciplineKind::Scheduler);
                 texts.extend(schedulers.map(|each| format!("{own} each=({})", each.name)));
                 // Queues of different kinds.
-                if !matches!(entry.name, "tbf" | "tsw") {
+                if !matches!(entry.name, "tbf" | "tsw" | "police") {
                     texts.push(format!(
                         "{own} each=(codel),(fq_codel limit=25p),(droptail limit=15p)"
                     ));

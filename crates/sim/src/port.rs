@@ -24,6 +24,8 @@ pub enum DropReason {
     Penalty,
     /// An acknowledgement that a later one makes superfluous (CAKE).
     AckFiltered,
+    /// It exceeded the rate and burst that a policer allows.
+    Policed,
     /// Lost on the wire.
     Wire,
     /// No route leads to its destination.
@@ -36,7 +38,7 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason, in order of its number.
-    pub const ALL: [DropReason; 12] = [
+    pub const ALL: [DropReason; 13] = [
         DropReason::Overlimit,
         DropReason::Evicted,
         DropReason::Early,
@@ -45,6 +47,7 @@ impl DropReason {
         DropReason::FlowMatch,
         DropReason::Penalty,
         DropReason::AckFiltered,
+        DropReason::Policed,
         DropReason::Wire,
         DropReason::Unroutable,
         DropReason::HopLimit,
@@ -74,6 +77,7 @@ impl DropReason {
             DropReason::FlowMatch => "flow_match",
             DropReason::Penalty => "penalty",
             DropReason::AckFiltered => "ack_filtered",
+            DropReason::Policed => "policed",
             DropReason::Wire => "wire",
             DropReason::Unroutable => "unroutable",
             DropReason::HopLimit => "hop_limit",
@@ -101,14 +105,17 @@ pub enum MarkReason {
     TargetExceeded,
     /// The sojourn time or backlog is above a step threshold.
     Threshold,
+    /// It exceeded the rate and burst that a policer allows.
+    Policed,
 }
 
 impl MarkReason {
     /// Every reason, in order of its number.
-    pub const ALL: [MarkReason; 3] = [
+    pub const ALL: [MarkReason; 4] = [
         MarkReason::Early,
         MarkReason::TargetExceeded,
         MarkReason::Threshold,
+        MarkReason::Policed,
     ];
 
     /// The name used in result files and by `sojourn replay`.
@@ -117,6 +124,7 @@ impl MarkReason {
             MarkReason::Early => "early",
             MarkReason::TargetExceeded => "target_exceeded",
             MarkReason::Threshold => "threshold",
+            MarkReason::Policed => "policed",
         }
     }
 

@@ -19,4 +19,5 @@ crate::dispatch::schedulers::list! {
     tbf::Tbf,
     htb::Htb,
     tsw::Tsw,
+    police::Police,
 }

@@ -39,6 +39,7 @@ pub(super) const QUEUES: &[(&str, usize)] = &[
     ("htb", 5),
     ("virtual_clock", 7),
     ("tsw", 5),
+    ("police", 4),
 ];
 
 /// The hues of congestion controls.

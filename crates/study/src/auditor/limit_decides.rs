@@ -111,10 +111,11 @@ fn share_of_full(evidence: &Evidence<'_>, point: &Seen<'_>) -> Option<f64> {
 }
 
 /// What an algorithm decides, in place of a limit.
-const DECIDED: [DropReason; 5] = [
+const DECIDED: [DropReason; 6] = [
     DropReason::Early,
     DropReason::Forced,
     DropReason::TargetExceeded,
     DropReason::FlowMatch,
     DropReason::Penalty,
+    DropReason::Policed,
 ];

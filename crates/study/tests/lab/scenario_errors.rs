@@ -426,7 +426,7 @@ name = "codel""#,
             r#"flows = ["reno"]
 [topology]
 queue = "sfq each=(drr)""#,
-            "lab.toml:3: topology.queue: drr is a scheduler, but a queue inside this scheduler takes only an AQM, such as droptail or codel; queues inside drr, prio, wrr, srr, qfq, tbf, htb, tsw take schedulers",
+            "lab.toml:3: topology.queue: drr is a scheduler, but a queue inside this scheduler takes only an AQM, such as droptail or codel; queues inside drr, prio, wrr, srr, qfq, tbf, htb, tsw, police take schedulers",
         ),
         (
             r#"flows = ["reno"]
