@@ -32,7 +32,7 @@ KINDS = {
 
 
 def case(name: str, seed: int) -> tuple[list[Arrival], str, Profile]:
-    """Arrivals of which three flows of four are capable, the rate of the link, and a profile for it."""
+    """Arrivals where three flows of four are ECN-capable, the rate of the link, and a profile for it."""
     rows, link = replay_cases.process(seed, flows=4)
     rows = [replace(row, ecn=row.flow % 4) for row in rows]
     kind, bps = KINDS[name], parse_rate(link)

@@ -77,6 +77,7 @@ const LISTS: [&[(&str, usize)]; 3] = [QUEUES, CONTROLS, MEDIA];
 const WORDS: &[(&str, &str)] = &[
     ("taildrop", "droptail"),
     ("fifo", "droptail"),
+    ("policer", "police"),
     ("ared", "red"),
     ("adaptivered", "red"),
     ("gentlered", "red"),
@@ -178,6 +179,7 @@ mod tests {
             ("BBR, version 3", "bbr3"),
             ("strict priority", "prio"),
             ("TSW marker", "tsw"),
+            ("Policer", "police"),
             ("Prague, CUBIC", "prague"),
             ("SRR, a queue for each flow", "srr"),
             ("codel ecn=true", "codel"),

@@ -58,9 +58,11 @@ params! {
     /// Policer: drops or marks what exceeds a rate and a burst.
     pub struct PoliceParams {
         /// Rate at which tokens arrive: the committed information rate, CIR.
-        rate: Rate = "1Mbps", range "8bps".., source "RFC 2697 section 2: CIR, without a default; tc requires one";
+        rate: Rate = "1Mbps", range "8bps".., source "RFC 2697 section 2: CIR, without a default; tc requires one",
+            acts "a packet that is not green has another fate than a green one, as in all dialects but `rfc2698` with `yellow=pass`";
         /// Depth of the bucket: the committed burst size, CBS. A larger packet is never green.
-        burst: Bytes = "15140B", range "1B".."4GB", source "RFC 2697 section 2: CBS, at least the largest packet; ten full Ethernet frames";
+        burst: Bytes = "15140B", range "1B".."4GB", source "RFC 2697 section 2: CBS, at least the largest packet; ten full Ethernet frames",
+            acts "a packet that is not green has another fate than a green one, as in all dialects but `rfc2698` with `yellow=pass`";
         /// Depth of the second bucket: the excess burst size, EBS.
         excess_burst: Bytes = "15140B", range "0B".."4GB", source "RFC 2697 section 2: EBS, without a default; ten full Ethernet frames",
             where dialect is "rfc2697" or dialect is "rfc4115" because "the other dialects have no excess bucket";
@@ -148,7 +150,7 @@ impl Bucket {
         all - self.tokens
     }
 
-    /// The tokens of so many picoseconds.
+    /// The tokens that arrive in a time.
     fn arriving(&self, elapsed_ps: u64) -> u128 {
         u128::from(elapsed_ps) * u128::from(self.rate)
     }
