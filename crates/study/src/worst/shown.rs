@@ -1,0 +1,423 @@
+//! What a search found, as text and as data.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use sojourn_report::{
+    Cell, Column, Estimate, Grid, GridColumn, Table, csv_cell, text_table, text_table_within,
+    wrapped,
+};
+use sojourn_results::manifest::VERSION;
+use sojourn_results::stats::mean;
+
+use super::confirm::Confirmed;
+use super::{ALONG, Along, FULL, Out, Search, Tried};
+use crate::summary::Record;
+
+/// Other bad places that are shown.
+const OTHERS: usize = 3;
+/// Significant digits of values below the table.
+const DIGITS: usize = 3;
+
+impl Search {
+    /// What is searched for, in words: `lowest Goodput, cubic over forward: bbr against cubic`.
+    pub(super) fn about(&self) -> String {
+        let which = if self.request.lower {
+            "lowest"
+        } else {
+            "highest"
+        };
+        format!("{}: {which} {}", self.space.name, self.asked.title())
+    }
+
+    /// What was found: of an interrupted search the worst so far, without the confirmation that there is none of.
+    pub fn text(&self, confirmed: Option<&Confirmed>, width: Option<usize>) -> String {
+        let Some(tried) = self.shown_winner() else {
+            return self.counts(width);
+        };
+        let table = self.table(tried, confirmed);
+        let mut text = match width {
+            None => text_table(&table),
+            width => text_table_within(&table, width),
+        };
+        let mut paragraph = |words: &str| {
+            text.push('\n');
+            text.push_str(&lines(words, width));
+        };
+        let fresh = self.confirm_seed();
+        let same = |both: &Confirmed| both.worst.as_ref().is_some_and(|own| own.deterministic);
+        if confirmed.is_some_and(same) {
+            paragraph(&format!(
+                "Nothing is random at the worst case: runs with seed {fresh} are the runs of the search again, and confirm nothing. Leave out start of the flows for random starts, or add jitter. Nothing guarantees that no place is worse."
+            ));
+        } else if confirmed.is_some() {
+            paragraph(&format!(
+                "The confirmed values are of fresh runs with seed {fresh}, which the search never had. The value in the search is the best of many places, so it is optimistic. Nothing guarantees that no place is worse."
+            ));
+        } else {
+            paragraph(
+                "The search was interrupted: this is the worst place so far, and it is not confirmed. Its value is the best of many places, so it is optimistic.",
+            );
+        }
+        if !self.along.is_empty() {
+            text.push_str("\nEach factor alone, from the worst case (");
+            let _ = writeln!(text, "mean of {ALONG} runs, seed {fresh}):\n");
+            text.push_str(&self.along_grid().text(width));
+            if self.is_worse_along() {
+                text.push('\n');
+                text.push_str(&lines(
+                    "A place of this table is worse than the worst case, by these few runs: the search may not be at its end. Give it more --runs.",
+                    width,
+                ));
+            }
+        }
+        let others = self.others();
+        if !others.is_empty() {
+            text.push_str("\nOther bad places (values of the search, optimistic):\n");
+            for other in others {
+                let value = mean(&other.values).map_or_else(String::new, |value| self.value(value));
+                let words = format!("{value} at {}", self.values_of(other));
+                let narrow = width.map(|width| width.saturating_sub(4));
+                let words = lines(&words, narrow).trim_end().replace('\n', "\n    ");
+                let _ = writeln!(text, "  {words}");
+            }
+        }
+        text.push('\n');
+        text.push_str(&self.counts(width));
+        text
+    }
+
+    /// The winner, or the worst place so far: of those with the most runs.
+    fn shown_winner(&self) -> Option<&Tried> {
+        let so_far = || {
+            (1..=FULL).rev().find_map(|runs| {
+                let all = 0..self.tried.len();
+                let all: Vec<usize> = all.filter(|at| self.tried[*at].runs >= runs).collect();
+                self.best_of(&all, 1).first().copied()
+            })
+        };
+        self.winner
+            .or_else(so_far)
+            .and_then(|at| self.tried.get(at))
+    }
+
+    fn table(&self, tried: &Tried, confirmed: Option<&Confirmed>) -> Table {
+        let default = self.space.default_document();
+        let default = default.map(|document| self.space.found(&document));
+        let default = default.ok().filter(|_| self.default_refused.is_none());
+        let text = |text: &str| Cell::Text(text.to_owned());
+        let mut rows: Vec<Vec<Cell>> = Vec::new();
+        for (at, side) in self.space.sides.iter().enumerate() {
+            let of_default = default.as_ref().map(|texts| match texts[at].as_str() {
+                "" => text("as by default"),
+                found => text(found),
+            });
+            rows.push(vec![
+                text(&side.name),
+                text(&tried.texts[at]),
+                of_default.unwrap_or(Cell::Empty),
+            ]);
+        }
+        let name = self.asked.title_with_unit();
+        if let Some(confirmed) = confirmed {
+            let shown = |record: &Option<Record>| {
+                record
+                    .as_ref()
+                    .map_or(Cell::Empty, |record| self.estimate(record))
+            };
+            rows.push(vec![
+                text(&format!("{name}, confirmed")),
+                shown(&confirmed.worst),
+                shown(&confirmed.default),
+            ]);
+        }
+        let searched = mean(&tried.values).map_or(Cell::Empty, |value| {
+            Cell::Estimate(Estimate {
+                value: self.asked.unit().show(value),
+                n: Some(tried.runs),
+                ..Estimate::default()
+            })
+        });
+        rows.push(vec![
+            text(&format!("{name}, in the search")),
+            searched,
+            Cell::Empty,
+        ]);
+        let column = |key: &str, title: &str| Column {
+            key: key.to_owned(),
+            title: title.to_owned(),
+            unit: None,
+            align: None,
+        };
+        Table {
+            id: "worst".to_owned(),
+            title: self.about(),
+            caption: String::new(),
+            columns: vec![
+                column("factor", "Factor"),
+                column("worst", "Worst case"),
+                column("default", "Default"),
+            ],
+            rows,
+            footnotes: Vec::new(),
+        }
+    }
+
+    fn estimate(&self, record: &Record) -> Cell {
+        let show = |value: f64| self.asked.unit().show(value);
+        Cell::Estimate(Estimate {
+            value: show(record.value),
+            half_width: record.half_width.map(show),
+            low: record.low.map(show),
+            high: record.high.map(show),
+            n: Some(record.n),
+            deterministic: record.deterministic.then_some(true),
+            ..Estimate::default()
+        })
+    }
+
+    /// A value in the unit in which it is shown.
+    fn value(&self, value: f64) -> String {
+        let shown = self.asked.unit().show(value);
+        let digits = DIGITS - 1;
+        let rounded: f64 = format!("{shown:.digits$e}").parse().unwrap_or(shown);
+        match self.asked.unit().shown() {
+            "" => rounded.to_string(),
+            "%" => format!("{rounded}%"),
+            unit => format!("{rounded} {unit}"),
+        }
+    }
+
+    fn values_of(&self, tried: &Tried) -> String {
+        let each = self.space.sides.iter().zip(&tried.texts);
+        let each = each.map(|(side, text)| format!("{}={text}", side.name));
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The lowest and the highest value along each factor, that which changes most first.
+    fn along_grid(&self) -> Grid {
+        let extreme = |along: &[Along], sign: f64| {
+            let known = along
+                .iter()
+                .filter_map(|one| Some((one.value?, one.text.clone())));
+            known.min_by(|one, other| (sign * one.0).total_cmp(&(sign * other.0)))
+        };
+        let mut rows: Vec<(f64, Vec<String>)> = Vec::new();
+        for (side, along) in self.space.sides.iter().zip(&self.along) {
+            let (Some(low), Some(high)) = (extreme(along, 1.0), extreme(along, -1.0)) else {
+                continue;
+            };
+            let own = along.first().and_then(|own| own.value);
+            let said = |(value, text): &(f64, String)| format!("{} at {text}", self.value(*value));
+            let refused = along.iter().filter(|one| one.value.is_none()).count();
+            let note = match refused {
+                0 => String::new(),
+                count => format!("{count} refused"),
+            };
+            rows.push((
+                high.0 - low.0,
+                vec![
+                    side.name.clone(),
+                    own.map_or_else(String::new, |own| self.value(own)),
+                    said(&low),
+                    said(&high),
+                    note,
+                ],
+            ));
+        }
+        rows.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let mut titles = vec![
+            "Factor",
+            "Worst case",
+            "Lowest along it",
+            "Highest along it",
+        ];
+        let notes = rows.iter().any(|(_, row)| !row[4].is_empty());
+        if notes {
+            titles.push("Left out");
+        }
+        let count = titles.len();
+        Grid {
+            columns: titles.into_iter().map(GridColumn::words).collect(),
+            rows: rows
+                .into_iter()
+                .map(|(_, row)| row.into_iter().take(count).collect())
+                .collect(),
+            names: 1,
+            ruled: true,
+        }
+    }
+
+    /// Whether a place along a factor is worse than the winner in the same runs.
+    fn is_worse_along(&self) -> bool {
+        let worse = |one: f64, own: f64| match self.request.lower {
+            true => one < own,
+            false => one > own,
+        };
+        self.along.iter().any(|along| {
+            let own = along.first().and_then(|own| own.value);
+            let others = along.iter().skip(1).filter_map(|one| one.value);
+            own.is_some_and(|own| others.into_iter().any(|one| worse(one, own)))
+        })
+    }
+
+    /// The worst places that are apart from the winner and from each other.
+    fn others(&self) -> Vec<&Tried> {
+        if self.winner.is_none() {
+            return Vec::new();
+        }
+        let apart = self.apart(OTHERS + 1);
+        apart
+            .into_iter()
+            .skip(1)
+            .map(|at| &self.tried[at])
+            .collect()
+    }
+
+    /// How much was tried, and what was left out.
+    fn counts(&self, width: Option<usize>) -> String {
+        let ran = self.tried.iter().filter(|tried| tried.runs > 0).count();
+        let mut text = lines(
+            &format!(
+                "Searched {} in {}, with seed {}.",
+                counted(u64::try_from(ran).unwrap_or(u64::MAX), "place"),
+                counted(self.made, "run"),
+                self.request.seed
+            ),
+            width,
+        );
+        let reasons = self.tried.iter().filter_map(|tried| match &tried.out {
+            Some(Out::Refused(reason)) => Some(reason),
+            _ => None,
+        });
+        let reasons: Vec<&String> = reasons.collect();
+        if let Some(first) = reasons.first() {
+            let all = self.tried.len();
+            text.push_str(&lines(
+                &format!(
+                    "{} of {all} places are not allowed, such as: {first}",
+                    reasons.len()
+                ),
+                width,
+            ));
+        }
+        let of = |is: fn(&Out) -> bool| {
+            let outs = self.tried.iter().filter_map(|tried| tried.out.as_ref());
+            outs.filter(|out| is(out)).count()
+        };
+        for (count, what) in [
+            (
+                of(|out| matches!(out, Out::Valueless)),
+                "have no value of the metric",
+            ),
+            (
+                of(|out| matches!(out, Out::Failed)),
+                "failed by a bug of Sojourn",
+            ),
+        ] {
+            if count > 0 {
+                text.push_str(&lines(&format!("{count} places {what}."), width));
+            }
+        }
+        if let Some(reason) = &self.default_refused {
+            text.push_str(&lines(
+                &format!("The default does not run: {reason}"),
+                width,
+            ));
+        }
+        text
+    }
+
+    /// Every place that was tried, in comma-separated values: the factors, the mean, the runs, and why it does not count.
+    pub fn csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut head: Vec<String> = self.space.sides.iter().map(|s| s.name.clone()).collect();
+        let metric = format!("{} ({})", self.request.metric, self.asked.unit().stored());
+        head.extend([metric, "runs".to_owned(), "left_out".to_owned()]);
+        // Memory takes everything, and all rows have as many cells.
+        let mut write = |row: &[String]| {
+            let _ = writer.write_record(row.iter().map(|c| csv_cell(c).into_owned()));
+        };
+        write(&head);
+        for tried in &self.tried {
+            let mut row = tried.texts.clone();
+            let value = mean(&tried.values).filter(|_| tried.out.is_none());
+            row.push(value.map_or_else(String::new, |value| value.to_string()));
+            row.push(tried.runs.to_string());
+            row.push(tried.out.as_ref().map_or_else(String::new, Out::text));
+            write(&row);
+        }
+        let bytes = writer.into_inner().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// What was found, for programs.
+    pub fn json(&self, confirmed: Option<&Confirmed>) -> String {
+        let factors = |texts: &[String]| -> Value {
+            let each = self.space.sides.iter().zip(texts);
+            let each = each.map(|(side, text)| (side.name.clone(), json!(text)));
+            Value::Object(each.collect())
+        };
+        let place = |tried: &Tried| json!({"factors": factors(&tried.texts), "value": mean(&tried.values), "runs": tried.runs});
+        let record = |record: Option<&Record>| {
+            record.map(|record| {
+                json!({"value": record.value, "half_width": record.half_width, "low": record.low,
+                    "high": record.high, "n": record.n, "deterministic": record.deterministic})
+            })
+        };
+        let along = self.space.sides.iter().zip(&self.along);
+        let along = along.map(|(side, values)| {
+            let values = values.iter();
+            let values = values.map(|one| json!({"at": one.text, "value": one.value}));
+            json!({"factor": side.name, "values": values.collect::<Vec<_>>()})
+        });
+        let refused = (self.tried.iter())
+            .filter(|tried| matches!(tried.out, Some(Out::Refused(_))))
+            .count();
+        let all = json!({
+            "title": self.about(),
+            "sojourn": VERSION,
+            "metric": self.request.metric,
+            "unit": self.asked.unit().stored(),
+            "worse": if self.request.lower { "lower" } else { "higher" },
+            "seed": self.request.seed,
+            "confirmed_with_seed": self.confirm_seed(),
+            "runs": self.made,
+            "places": self.tried.iter().filter(|tried| tried.runs > 0).count(),
+            "places_refused": refused,
+            "worst": self.shown_winner().map(place),
+            "confirmed": record(confirmed.and_then(|both| both.worst.as_ref())),
+            "default": record(confirmed.and_then(|both| both.default.as_ref())),
+            "along": along.collect::<Vec<_>>(),
+            "others": self.others().into_iter().map(place).collect::<Vec<_>>(),
+            "failures": self.failures().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        });
+        format!("{all:#}\n")
+    }
+}
+
+impl Out {
+    fn text(&self) -> String {
+        match self {
+            Out::Refused(reason) => reason.clone(),
+            Out::Failed => "a bug of Sojourn".to_owned(),
+            Out::Valueless => "no value".to_owned(),
+        }
+    }
+}
+
+/// A number of things.
+fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
+/// Words in lines that fit.
+fn lines(words: &str, width: Option<usize>) -> String {
+    match width {
+        None => format!("{words}\n"),
+        Some(width) => wrapped(words, width).join("\n") + "\n",
+    }
+}
