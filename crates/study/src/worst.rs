@@ -154,6 +154,7 @@ impl Search {
                 Err(_) => return Err(error),
             },
         };
+        space.check_lists(|document| at(document).map(|_| ()))?;
         let search = Search {
             asked: built.asked,
             space,

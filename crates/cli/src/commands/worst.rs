@@ -7,20 +7,21 @@ use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::inputs;
 use crate::interrupt;
-use crate::make::make;
+use crate::make::{check_fresh, make};
 use crate::output::{Text, complain, emit, emit_data};
 use crate::progress::{Line, watched};
 use crate::show::{self, needs, place_of};
 use crate::terminal;
 use clap::Args;
 use sojourn_results::ResultSet;
-use sojourn_results::directory::write_whole;
+use sojourn_results::directory::{MANIFEST_FILE, found_in, write_whole};
 use sojourn_results::overwrite::{has_text, refuse_foreign};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::named::find;
 use sojourn_study::study::Progress;
 use sojourn_study::worst::{Confirmed, Hands, Request, Search, Space};
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Search for the scenario in which a metric is worst. The search keeps no runs: repeat the command to search again.
@@ -132,7 +133,36 @@ fn check_write(args: &WorstArgs, path: &Path) -> Result<(), LabError> {
     if let Some(study) = &args.study {
         inputs::keep(Path::new(study), "--write", path)?;
     }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let unfit = if path.is_dir() {
+        Some(ErrorKind::IsADirectory)
+    } else if folder.is_some_and(|folder| !folder.is_dir()) {
+        Some(ErrorKind::NotFound)
+    } else {
+        None
+    };
+    if let Some(kind) = unfit {
+        return Err(LabError::io(path, "write the file", &kind.into()));
+    }
     refuse_foreign(path, |text| has_text(text, MARK), args.force)
+}
+
+/// Refuses a directory that holds something else than what this command, stopped before its end, left there.
+fn check_out(args: &WorstArgs, out: &Path) -> Result<(), LabError> {
+    if args.make.fresh && out.join(MANIFEST_FILE).exists() {
+        return Ok(());
+    }
+    let found = found_in(out)?;
+    let other = found.filter(|manifest| manifest.command != command(args));
+    match other {
+        None => Ok(()),
+        Some(manifest) => {
+            let problem = format!("these results are of another command: {}", manifest.command);
+            Err(LabError::new(LabErrorKind::ForeignResults, problem)
+                .in_file(&out.display().to_string())
+                .remedy("name another directory, or add --fresh to replace them"))
+        }
+    }
 }
 
 /// The command that repeats the search.
@@ -162,6 +192,10 @@ fn command(args: &WorstArgs) -> String {
 fn worst(args: &WorstArgs) -> Result<(), Failure> {
     if let Some(path) = &args.write {
         check_write(args, path)?;
+    }
+    check_fresh(args.out.as_deref(), &args.make)?;
+    if let Some(out) = &args.out {
+        check_out(args, out)?;
     }
     let (lower, option, metric) = match (&args.minimise, &args.maximise) {
         (Some(metric), _) => (true, "--minimise", metric.clone()),
@@ -220,28 +254,36 @@ fn confirm(args: &WorstArgs, search: &Search) -> Result<(), Failure> {
     );
     let results = match made {
         Ok(made) => made.results,
-        Err(Failure::Lab(error)) if error.kind() == LabErrorKind::Interrupted => {
+        Err(error) => {
+            // What the search found took minutes.
             shown(args, search, None, None)?;
-            return Err(error.into());
+            return Err(error);
         }
-        Err(other) => return Err(other),
     };
     let Some(results) = results else {
-        return Ok(());
+        return shown(args, search, None, None);
     };
-    if let Some(path) = &args.write {
-        write_whole(path, search.file(&command)?.as_bytes())?;
-    }
     let confirmed = Search::confirmed(&results);
-    shown(args, search, Some(&confirmed), Some(&results))
+    let written = args.write.as_ref().map(|path| {
+        let file = search.file(&command)?;
+        write_whole(path, file.as_bytes())
+    });
+    let written = written.transpose();
+    let file = match written {
+        Ok(_) => args.write.as_deref(),
+        Err(_) => None,
+    };
+    shown(args, search, Some(&confirmed), Some((&results, file)))?;
+    written?;
+    Ok(())
 }
 
-/// Prints what was found.
+/// Prints what was found, with the results of the confirmation and the file that was written, if there are any.
 fn shown(
     args: &WorstArgs,
     search: &Search,
     confirmed: Option<&Confirmed>,
-    results: Option<&ResultSet>,
+    results: Option<(&ResultSet, Option<&Path>)>,
 ) -> Result<(), Failure> {
     match args.make.format {
         Format::Csv => return emit_data(&search.csv()),
@@ -253,7 +295,7 @@ fn shown(
         false => terminal::table_width(),
     };
     let text = search.text(confirmed, width);
-    let Some(results) = results else {
+    let Some((results, written)) = results else {
         return emit(&text);
     };
     let notes = &results.manifest.notes;
@@ -261,7 +303,7 @@ fn shown(
     if let Some(out) = &args.out {
         text = text.plain(&place_of(out));
     }
-    if let Some(path) = &args.write {
+    if let Some(path) = written {
         let file = sojourn_report::shell_word(&path.to_string_lossy()).into_owned();
         text = text.plain(&format!(
             "\nWrote {file}. To repeat the confirmed value: sojourn study {file}\n"

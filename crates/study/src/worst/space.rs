@@ -123,24 +123,26 @@ const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "bbr3"];
 
 impl Space {
     /// Two congestion controls at one bottleneck: `first` and `second` as entries of `flows` have them. The flows are called by their
-    /// kinds, or `first` and `second` where these are the same.
+    /// kinds, or `first` and `second` where these are the same. A `label` or a `start` that one has is kept, and such a start does not
+    /// vary.
     ///
     /// # Errors
-    /// When one of them cannot be read.
+    /// When one of them names no kind, or gives the number of flows, which is a factor.
     pub fn of_pair(first: &str, second: &str) -> Result<Space> {
-        let kind = |text: &str| {
-            let word = text.split_whitespace().next().unwrap_or_default();
-            // The number of flows is a factor.
-            word.rsplit('*').next().unwrap_or(word).to_owned()
+        let texts = [("--cc", first), ("--against", second)];
+        let kinds = [one_flow(texts[0])?, one_flow(texts[1])?];
+        let own = match kinds[0] == kinds[1] {
+            true => ["first", "second"],
+            false => kinds,
         };
-        let labels = match kind(first) == kind(second) {
-            true => ["first".to_owned(), "second".to_owned()],
-            false => [kind(first), kind(second)],
-        };
-        let mut base = document(&[("--cc", first), ("--against", second)], ["60s", "25s"])?;
-        for (at, label) in labels.iter().enumerate() {
-            base.set(&format!("flows[{at}].label"), label)?;
-            base.set(&format!("flows[{at}].start"), "0s")?;
+        let mut base = document(&texts, ["60s", "25s"])?;
+        for (at, (_, text)) in texts.into_iter().enumerate() {
+            if given(text, "label").is_none() {
+                base.set(&format!("flows[{at}].label"), own[at])?;
+            }
+            if given(text, "start").is_none() {
+                base.set(&format!("flows[{at}].start"), "0s")?;
+            }
             base.set(&format!("flows[{at}].count"), "1")?;
         }
         let mut sides = network(("2Mbps", "100Mbps"));
@@ -151,14 +153,14 @@ impl Space {
             &["flows[0].count", "flows[1].count"],
             ("1", "4", false),
         ));
-        for (name, path) in [
-            ("first_start", "flows[0].start"),
-            ("second_start", "flows[1].start"),
-        ] {
-            sides.push(Side::ranged(name, &[path], ("0s", "10s", false)));
+        for (at, name) in ["first_start", "second_start"].into_iter().enumerate() {
+            if given(texts[at].1, "start").is_none() {
+                let path = format!("flows[{at}].start");
+                sides.push(Side::ranged(name, &[&path], ("0s", "10s", false)));
+            }
         }
         Ok(Space {
-            name: format!("{} against {}", kind(first), kind(second)),
+            name: format!("{} against {}", kinds[0], kinds[1]),
             base,
             sides,
         })
@@ -232,6 +234,15 @@ impl Space {
             return Err(error.remedy("write --set run.duration=60s, say"));
         };
         let (path, value) = (path.trim(), value.trim());
+        let covers = |side: &&Side| side.paths.iter().any(|own| begins(path, own));
+        if let Some(side) = self.sides.iter().find(covers) {
+            let name = &side.name;
+            let problem = format!("each value of the factor {name} replaces what it sets");
+            let error = LabError::new(LabErrorKind::Contradiction, problem).in_file(&argument);
+            return Err(error.remedy(format!(
+                "fix the factor with --range {name}=VALUE, or write it in its values"
+            )));
+        }
         self.base.set_argument(path, value, &argument)?;
         self.sides.retain(|side| {
             let same = |own: &String| own == path || begins(own, path);
@@ -360,6 +371,27 @@ impl Space {
         Ok(())
     }
 
+    /// Refuses a listed value that no place could have, such as the misspelt name of a queue, by what `read` says of places that have it.
+    /// A value that only some other value excludes is left to the search.
+    pub(super) fn check_lists(&self, read: impl Fn(&Document) -> Result<()>) -> Result<()> {
+        for (at, side) in self.sides.iter().enumerate() {
+            let Values::Texts(all) = &side.values else {
+                continue;
+            };
+            for level in 0..all.len() {
+                let mut place = vec![0.5; self.sides.len()];
+                place[at] = Side::middle_of(level, all.len());
+                let own = self.document(&place).and_then(|document| read(&document));
+                if let Err(error) = own
+                    && is_misspelt(error.kind())
+                {
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The values at a place, as texts.
     pub(super) fn texts(&self, place: &[f64]) -> Vec<String> {
         let each = self.sides.iter().zip(place);
@@ -404,6 +436,40 @@ impl Space {
         };
         self.sides.iter().map(found).collect()
     }
+}
+
+/// Whether an error is about a text that means nothing, wherever it stands.
+fn is_misspelt(kind: LabErrorKind) -> bool {
+    use LabErrorKind::{Syntax, UnknownKey, UnknownName, WrongType};
+    matches!(kind, Syntax | UnknownKey | UnknownName | WrongType)
+}
+
+/// The kind that an entry of `flows` names, without the number of flows.
+fn one_flow<'a>((option, text): (&str, &'a str)) -> Result<&'a str> {
+    let typed = format!("{option} {}", sojourn_report::shell_word(text));
+    let wrong = |kind, problem: &str| LabError::new(kind, problem).in_file(&typed);
+    let Some(kind) = text.split_whitespace().next() else {
+        let error = wrong(LabErrorKind::BadValue, "no congestion control is named");
+        return Err(error.remedy(format!("write {option} cubic, say")));
+    };
+    let count = match kind.split_once('*') {
+        Some((count, _)) => Some(count),
+        None => given(text, "count"),
+    };
+    match count {
+        None => Ok(kind),
+        Some(count) => {
+            let problem = "the number of flows is a factor of the search, flows: as many of each";
+            let error = wrong(LabErrorKind::Contradiction, problem);
+            Err(error.remedy(format!("leave it out, and add --range flows={count} to fix it")))
+        }
+    }
+}
+
+/// What an entry of `flows` gives for a key.
+fn given<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let pairs = text.split_whitespace().filter_map(|word| word.split_once('='));
+    pairs.into_iter().find(|(own, _)| *own == key).map(|(_, value)| value)
 }
 
 /// Whether one path lies in what another one leads to.
