@@ -3,10 +3,12 @@
 //! 1. A first generation is spread over the space by a scrambled Sobol sequence. Each place runs once.
 //! 2. The best eighth runs again until each has [`FULL`] runs (successive halving: K. Jamieson, A. Talwalkar, "Non-stochastic Best Arm
 //!    Identification and Hyperparameter Optimization", AISTATS 2016), so that luck in one run decides less.
-//! 3. In three rounds, the best places are improved: places are drawn near those that are apart from each other, then each factor alone is
-//!    varied from the best one, over its whole range, and then places are drawn nearer still. The best quarter of each round gets [`FULL`]
-//!    runs, too. The winner is the best place with all its runs.
-//! 4. From the winner, each factor alone is varied, to show which matter.
+//! 3. In four rounds, the best places are improved: places are drawn near those that are apart from each other, then each factor alone is
+//!    varied from the best one, over its whole range, and then both again, with nearer places. The best quarter of each round gets
+//!    [`FULL`] runs, too.
+//! 4. The best of all these run again until each has [`LAST`] runs. The winner is the best of them.
+//! 5. From the winner, each factor alone is varied, to show which matter. Those that matter least first, each goes to its default if the
+//!    place is then still nearly as bad: what is left is what makes it bad.
 //!
 //! The value of the winner is the best of many and so optimistic. A study with another seed confirms it: [`Search::confirmation`]. All
 //! decisions follow from the runs and the seed, never from time or threads. Nothing guarantees that no place is worse.
@@ -39,11 +41,13 @@ use pool::{Built, Job};
 use space::Side;
 pub use space::Space;
 
-/// Runs of a place that may win.
+/// Runs of a place that others are drawn near.
 const FULL: u64 = 3;
+/// Runs of a place that may win.
+const LAST: u64 = 9;
 /// Rounds of refinement: how far new places lie from those that they are drawn near, as a share of a range, or `None` where one factor
 /// alone takes values from its whole range.
-const ROUNDS: [Option<f64>; 3] = [Some(0.2), None, Some(0.05)];
+const ROUNDS: [Option<f64>; 4] = [Some(0.2), None, Some(0.05), None];
 /// Places that a round draws near.
 const PARENTS: usize = 4;
 /// Places are apart from this share of a range on, or with different values of a list.
@@ -54,7 +58,7 @@ const STEPS: [f64; 4] = [0.0, 1.0, 1.0 / 3.0, 2.0 / 3.0];
 /// Levels of a list that are tried along a factor at most.
 const MOST_LEVELS: usize = 8;
 /// Runs of the search itself at least.
-const LEAST: u64 = 32;
+const LEAST: u64 = 48;
 /// Places that are tried for each that is allowed.
 const ATTEMPTS: u64 = 8;
 
@@ -94,11 +98,24 @@ enum Out {
     Valueless,
 }
 
+/// How much of the way from the default to the winner a simpler place keeps at least.
+const KEPT: f64 = 0.9;
+
 /// A value along a factor: where, and the mean; `None` where that place is refused or has no value.
 #[derive(Clone, Debug)]
 struct Along {
+    share: f64,
     text: String,
     value: Option<f64>,
+}
+
+/// A place nearly as bad as the winner, with some factors at their defaults.
+#[derive(Clone, Debug)]
+struct Simpler {
+    /// For each factor, whether it has the value of the winner.
+    kept: Vec<bool>,
+    /// The mean of its runs.
+    value: f64,
 }
 
 /// A search under way, or at its end.
@@ -116,6 +133,7 @@ pub struct Search {
     winner: Option<usize>,
     /// For each factor, the winner first.
     along: Vec<Vec<Along>>,
+    simpler: Option<Simpler>,
     /// Why the default does not run, if it does not.
     default_refused: Option<String>,
 }
@@ -154,7 +172,10 @@ impl Search {
                 Err(_) => return Err(error),
             },
         };
-        space.check_lists(|document| at(document).map(|_| ()))?;
+        space.check_lists(|document| {
+            let (scenario, _) = scenario(document, &request, request.seed)?;
+            scenario.resolve().map(|_| ())
+        })?;
         let search = Search {
             asked: built.asked,
             space,
@@ -166,6 +187,7 @@ impl Search {
             failures: Vec::new(),
             winner: None,
             along: Vec::new(),
+            simpler: None,
             default_refused,
         };
         let least = search.beside().saturating_add(LEAST);
@@ -179,7 +201,7 @@ impl Search {
         Ok(search)
     }
 
-    /// Runs beside the search itself: along the factors and of the confirmation.
+    /// Runs beside the search itself: along the factors, of simpler places, and of the confirmation.
     fn beside(&self) -> u64 {
         let along = self.space.sides.iter().map(|side| match side.levels() {
             None => STEPS.len(),
@@ -187,7 +209,15 @@ impl Search {
         });
         let along = 1 + along.sum::<usize>();
         let along = u64::try_from(along).unwrap_or(u64::MAX);
-        (along.saturating_mul(ALONG)).saturating_add(self.request.confirm.saturating_mul(2))
+        let simpler = 1 + count_of(&self.space.sides);
+        (along.saturating_mul(ALONG))
+            .saturating_add(simpler.saturating_mul(FULL))
+            .saturating_add(self.of_confirmation())
+    }
+
+    /// Runs of the confirmation at most: of the winner, the simpler place and the default.
+    fn of_confirmation(&self) -> u64 {
+        self.request.confirm.saturating_mul(3)
     }
 
     /// What the search needs at most, as far as the default tells it, its runs one after the other.
@@ -212,26 +242,44 @@ impl Search {
     where
         R: Fn(&Resolved, u64) -> Result<RunOutcome> + Sync,
     {
-        let budget = self.request.runs - self.beside();
+        let whole = self.request.runs - self.beside();
+        let finalists = (whole / 128).max(2);
+        let budget = whole - finalists * (LAST - FULL);
         let first = self.first(budget / 2)?;
         self.make(&first, 1, budget, hands)?;
         let survivors = self.best_of(&first, (budget / 16).max(2));
         self.make(&survivors, FULL, budget, hands)?;
         for (round, step) in (0..).zip(ROUNDS) {
-            let count = (budget / 12).max(2);
+            let count = (budget / 16).max(2);
             let next = match step {
                 Some(step) => self.near(round, step, count),
                 None => self.beside_best(count),
             };
             self.make(&next, 1, budget, hands)?;
-            let survivors = self.best_of(&next, (budget / 48).max(1));
+            let survivors = self.best_of(&next, (budget / 64).max(1));
             self.make(&survivors, FULL, budget, hands)?;
         }
-        self.winner = self.apart(1).first().copied();
+        let finalists = self.best_of(&self.with_runs(FULL), finalists);
+        self.make(&finalists, LAST, whole, hands)?;
+        self.winner = self.worst_so_far(FULL);
         if self.winner.is_none() {
             return Err(self.nothing());
         }
-        self.vary_each(hands)
+        self.vary_each(hands)?;
+        self.simplify(hands)
+    }
+
+    /// Places that have so many runs.
+    fn with_runs(&self, runs: u64) -> Vec<usize> {
+        let all = 0..self.tried.len();
+        all.filter(|at| self.tried[*at].runs >= runs).collect()
+    }
+
+    /// The worst of the places that have the most runs, which are so many at least.
+    fn worst_so_far(&self, least: u64) -> Option<usize> {
+        (least..=LAST)
+            .rev()
+            .find_map(|runs| self.best_of(&self.with_runs(runs), 1).first().copied())
     }
 
     /// Places all over the space.
@@ -338,7 +386,7 @@ impl Search {
     where
         R: Fn(&Resolved, u64) -> Result<RunOutcome> + Sync,
     {
-        let total = self.request.runs - self.request.confirm.saturating_mul(2);
+        let total = self.request.runs - self.of_confirmation();
         let (done, progress) = (&mut self.done, &mut *hands.progress);
         let how = (hands.threads, hands.cancel);
         pool::make(&hands.runner, how, jobs, || {
@@ -399,8 +447,7 @@ impl Search {
 
     /// The worst places with all their runs that are apart from each other, the worst first.
     fn apart(&self, count: usize) -> Vec<usize> {
-        let full = (0..self.tried.len()).filter(|at| self.tried[*at].runs >= FULL);
-        let full: Vec<usize> = full.collect();
+        let full = self.with_runs(FULL);
         let mut apart: Vec<usize> = Vec::new();
         for at in self.best_of(&full, u64::MAX) {
             let far = |other: &usize| self.are_apart(at, *other);
@@ -511,6 +558,7 @@ impl Search {
                 let here = (places.iter().zip(&values).enumerate())
                     .filter(|(number, ((of, _), _))| *number == 0 || *of == at);
                 here.map(|(_, ((_, place), value))| Along {
+                    share: place[at],
                     text: side.text(place[at]),
                     value: *value,
                 })
@@ -518,6 +566,77 @@ impl Search {
             })
             .collect();
         Ok(())
+    }
+
+    /// Sets to its default what the winner does not need, the factors that change least first. A place is as bad as the winner if it keeps
+    /// [`KEPT`] of the way from the default, in runs with the seed of the search.
+    fn simplify<R>(&mut self, hands: &mut Hands<'_, R>) -> Result<()>
+    where
+        R: Fn(&Resolved, u64) -> Result<RunOutcome> + Sync,
+    {
+        let (Some(winner), None) = (self.winner, &self.default_refused) else {
+            return Ok(());
+        };
+        let count = self.space.sides.len();
+        let place = self.tried[winner].place.clone();
+        let runs = usize::try_from(FULL).unwrap_or(usize::MAX);
+        // The same replications, so that luck favours none.
+        let worst = self.tried[winner].values.iter().take(runs).copied();
+        let worst = mean(&worst.collect::<Vec<f64>>());
+        let default = self.mean_at(&place, &vec![false; count], hands)?;
+        let (Some(worst), Some(default)) = (worst, default) else {
+            return Ok(());
+        };
+        let sign = if self.request.lower { 1.0 } else { -1.0 };
+        let enough = sign * (default + KEPT * (worst - default));
+        if sign * default <= enough {
+            // The default is no better, so no change is needed.
+            return Ok(());
+        }
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|one, other| {
+            let change = |at: usize| spread(&self.along[at]);
+            change(*one).total_cmp(&change(*other)).then(one.cmp(other))
+        });
+        let mut simpler = Simpler {
+            kept: vec![true; count],
+            value: worst,
+        };
+        for at in order {
+            let mut kept = simpler.kept.clone();
+            kept[at] = false;
+            let value = self.mean_at(&place, &kept, hands)?;
+            if let Some(value) = value.filter(|value| sign * value <= enough) {
+                simpler = Simpler { kept, value };
+            }
+        }
+        let any = simpler.kept.contains(&false);
+        self.simpler = any.then_some(simpler);
+        Ok(())
+    }
+
+    /// The mean of [`FULL`] runs where some factors are at their defaults; `None` where that is not allowed or has no value.
+    fn mean_at<R>(
+        &mut self,
+        place: &[f64],
+        kept: &[bool],
+        hands: &mut Hands<'_, R>,
+    ) -> Result<Option<f64>>
+    where
+        R: Fn(&Resolved, u64) -> Result<RunOutcome> + Sync,
+    {
+        let document = self.space.document_of(place, kept)?;
+        let scenario = scenario(&document, &self.request, self.request.seed);
+        let built = scenario.and_then(|(own, limits)| built(&own, limits, &self.request));
+        let Ok(built) = built else {
+            return Ok(None);
+        };
+        let built = Arc::new(built);
+        let jobs = (0..FULL).map(|replication| (Arc::clone(&built), replication));
+        let ended = self.pooled(&jobs.collect::<Vec<Job>>(), hands);
+        stopped(hands)?;
+        let values: Option<Vec<f64>> = ended.into_iter().map(|ended| ended?.ok()?).collect();
+        Ok(values.and_then(|values| mean(&values)))
     }
 
     /// The seed of the confirmation, which the search never has.
@@ -529,6 +648,15 @@ impl Search {
     pub fn failures(&self) -> &[LabError] {
         &self.failures
     }
+}
+
+/// By how much the values along a factor differ.
+fn spread(along: &[Along]) -> f64 {
+    let values = along.iter().filter_map(|one| one.value);
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    (high - low).max(0.0)
 }
 
 /// A place near another one: in one factor at least, and in each with an even chance.

@@ -133,7 +133,9 @@ fn check_write(args: &WorstArgs, path: &Path) -> Result<(), LabError> {
     if let Some(study) = &args.study {
         inputs::keep(Path::new(study), "--write", path)?;
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let unfit = if path.is_dir() {
         Some(ErrorKind::IsADirectory)
     } else if folder.is_some_and(|folder| !folder.is_dir()) {

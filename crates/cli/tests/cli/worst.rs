@@ -3,7 +3,7 @@
 use crate::support::Place;
 
 /// A search of a second.
-const LINE: &str = "worst tiny.toml --range rate=1..8Mbps:log --range queue=droptail|codel|pie --maximise sojourn_s_p99 --runs 60 --confirm 2";
+const LINE: &str = "worst tiny.toml --range rate=1..8Mbps:log --range queue=droptail|codel|pie --maximise sojourn_s_p99 --runs 80 --confirm 2";
 
 #[test]
 fn a_worst_case_is_shown_in_80_columns_and_its_file_repeats_the_confirmed_value() {
@@ -56,10 +56,48 @@ fn a_worst_case_replaces_no_file_of_others_and_nothing_is_written_after_an_error
 }
 
 #[test]
+fn a_place_that_cannot_be_written_is_refused_before_the_search() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("mine")).unwrap();
+    place.write("mine/notes.txt", "mine\n");
+    for (option, word) in [
+        ("--write none/worst.toml", "none/worst.toml"),
+        ("--out mine", "contains other files"),
+        ("--out tiny.toml", "tiny.toml"),
+        ("--out tiny.toml/out", "tiny.toml"),
+        ("--fresh", "--out DIR"),
+    ] {
+        // A search of so many runs would never end.
+        let line = LINE.replace("--runs 80", "--runs 100000000");
+        let said = place.refused(place.sojourn(&format!("{line} {option}")));
+        assert!(said.contains(word), "{option}: {said}");
+    }
+    assert_eq!(place.read("mine/notes.txt"), "mine\n");
+    assert!(!place.path("none").exists() && !place.path("mine/manifest.json").exists());
+}
+
+#[test]
+fn results_of_another_search_are_replaced_only_when_asked() {
+    let place = Place::new();
+    place.ok(&format!("{LINE} --out out"));
+    // The same command finds its results again.
+    place.ok(&format!("{LINE} --out out"));
+    let other = LINE.replace("sojourn_s_p99", "sojourn_s_p95");
+    let said = place.refused(place.sojourn(&format!("{other} --out out")));
+    assert!(
+        said.contains("of another command") && said.contains("--fresh"),
+        "{said}"
+    );
+    assert!(place.read("out/manifest.json").contains("sojourn_s_p99"));
+    place.ok(&format!("{other} --out out --fresh"));
+    assert!(place.read("out/manifest.json").contains("sojourn_s_p95"));
+}
+
+#[test]
 fn a_search_says_what_it_needs_and_what_is_missing() {
     let place = Place::new();
     let text = place.ok(&format!("{LINE} --dry-run"));
-    assert!(text.contains("runs") && text.contains("60"), "{text}");
+    assert!(text.contains("runs") && text.contains("80"), "{text}");
     for (line, word) in [
         ("worst tiny.toml --range rate=1..8Mbps", "--minimise"),
         ("worst --cc bbr --maximise jain_index", "--against"),

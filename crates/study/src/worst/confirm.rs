@@ -13,6 +13,7 @@ use crate::summary::{Record, records};
 
 /// The experiments of the study.
 pub(super) const WORST: &str = "worst";
+pub(super) const SIMPLER: &str = "simpler";
 pub(super) const DEFAULT: &str = "default";
 
 /// What the runs of the confirmation say; the default has nothing where it cannot run.
@@ -20,12 +21,14 @@ pub(super) const DEFAULT: &str = "default";
 pub struct Confirmed {
     /// The worst case.
     pub worst: Option<Record>,
+    /// The worst case without what it does not need; nothing where it needs all.
+    pub simpler: Option<Record>,
     /// The default.
     pub default: Option<Record>,
 }
 
 impl Search {
-    /// The worst case and the default as a study of fresh runs.
+    /// The worst case, the simpler place and the default as a study of fresh runs.
     ///
     /// # Errors
     /// When the search has found nothing.
@@ -36,6 +39,11 @@ impl Search {
         };
         let base = Study::single(&worst);
         let mut places = vec![(WORST, "Worst case", worst)];
+        if let Some(simpler) = &self.simpler {
+            let document = self.space.document_of(self.winning()?, &simpler.kept)?;
+            let (own, _) = scenario(&document, &self.request, self.confirm_seed())?;
+            places.push((SIMPLER, "Simpler", own));
+        }
         if self.default_refused.is_none() {
             let document = self.space.default_document()?;
             let (default, _) = scenario(&document, &self.request, self.confirm_seed())?;
@@ -75,6 +83,7 @@ impl Search {
         let of = |name: &str| all.iter().find(|record| record.experiment == name).cloned();
         Confirmed {
             worst: of(WORST),
+            simpler: of(SIMPLER),
             default: of(DEFAULT),
         }
     }

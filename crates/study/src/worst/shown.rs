@@ -11,7 +11,7 @@ use sojourn_results::manifest::VERSION;
 use sojourn_results::stats::mean;
 
 use super::confirm::Confirmed;
-use super::{ALONG, Along, FULL, Out, Search, Tried};
+use super::{ALONG, FULL, KEPT, Out, Search, Tried, spread};
 use crate::summary::Record;
 
 /// Other bad places that are shown.
@@ -55,18 +55,29 @@ impl Search {
                 "The confirmed values are of fresh runs with seed {fresh}, which the search never had. The value in the search is the best of many places, so it is optimistic. Nothing guarantees that no place is worse."
             ));
         } else {
-            paragraph(
-                "The search was interrupted: this is the worst place so far, and it is not confirmed. Its value is the best of many places, so it is optimistic.",
-            );
+            let which = match self.winner {
+                None => "The search was interrupted: this is the worst place so far, and it",
+                Some(_) => "The worst case",
+            };
+            paragraph(&format!(
+                "{which} is not confirmed. Its value is the best of many places, so it is optimistic."
+            ));
+        }
+        if self.simpler.is_some() {
+            paragraph(&format!(
+                "Simpler: the worst case with each factor at its default that it does not need. It keeps at least {:.0} % of the way from the default, in {FULL} runs with seed {}.",
+                100.0 * KEPT,
+                self.request.seed
+            ));
         }
         if !self.along.is_empty() {
             text.push_str("\nEach factor alone, from the worst case (");
             let _ = writeln!(text, "mean of {ALONG} runs, seed {fresh}):\n");
-            text.push_str(&self.along_grid().text(width));
+            text.push_str(&self.along_grid().text(width).replace('\u{a0}', " "));
             if self.is_worse_along() {
                 text.push('\n');
                 text.push_str(&lines(
-                    "A place of this table is worse than the worst case, by these few runs: the search may not be at its end. Give it more --runs.",
+                    "A place of this table is clearly worse than the worst case: the search is not at its end. Give it more --runs.",
                     width,
                 ));
             }
@@ -87,18 +98,10 @@ impl Search {
         text
     }
 
-    /// The winner, or the worst place so far: of those with the most runs.
+    /// The winner, or the worst place so far.
     fn shown_winner(&self) -> Option<&Tried> {
-        let so_far = || {
-            (1..=FULL).rev().find_map(|runs| {
-                let all = 0..self.tried.len();
-                let all: Vec<usize> = all.filter(|at| self.tried[*at].runs >= runs).collect();
-                self.best_of(&all, 1).first().copied()
-            })
-        };
-        self.winner
-            .or_else(so_far)
-            .and_then(|at| self.tried.get(at))
+        let at = self.winner.or_else(|| self.worst_so_far(1))?;
+        self.tried.get(at)
     }
 
     fn table(&self, tried: &Tried, confirmed: Option<&Confirmed>) -> Table {
@@ -106,58 +109,62 @@ impl Search {
         let default = default.map(|document| self.space.found(&document));
         let default = default.ok().filter(|_| self.default_refused.is_none());
         let text = |text: &str| Cell::Text(text.to_owned());
+        let of_default = |at: usize| match default.as_ref().map(|texts| texts[at].as_str()) {
+            None => Cell::Empty,
+            Some("") => text("as by default"),
+            Some(found) => text(found),
+        };
         let mut rows: Vec<Vec<Cell>> = Vec::new();
         for (at, side) in self.space.sides.iter().enumerate() {
-            let of_default = default.as_ref().map(|texts| match texts[at].as_str() {
-                "" => text("as by default"),
-                found => text(found),
-            });
-            rows.push(vec![
-                text(&side.name),
-                text(&tried.texts[at]),
-                of_default.unwrap_or(Cell::Empty),
-            ]);
+            let mut row = vec![text(&side.name), text(&tried.texts[at])];
+            row.extend(self.simpler.as_ref().map(|simpler| match simpler.kept[at] {
+                true => text(&tried.texts[at]),
+                false => of_default(at),
+            }));
+            row.push(of_default(at));
+            rows.push(row);
         }
         let name = self.asked.title_with_unit();
         if let Some(confirmed) = confirmed {
             let shown = |record: &Option<Record>| {
-                record
-                    .as_ref()
-                    .map_or(Cell::Empty, |record| self.estimate(record))
+                let record = record.as_ref();
+                record.map_or(Cell::Empty, |record| self.estimate(record))
             };
-            rows.push(vec![
-                text(&format!("{name}, confirmed")),
-                shown(&confirmed.worst),
-                shown(&confirmed.default),
-            ]);
+            let mut row = vec![text(&format!("{name}, confirmed")), shown(&confirmed.worst)];
+            row.extend(self.simpler.as_ref().map(|_| shown(&confirmed.simpler)));
+            row.push(shown(&confirmed.default));
+            rows.push(row);
         }
-        let searched = mean(&tried.values).map_or(Cell::Empty, |value| {
-            Cell::Estimate(Estimate {
-                value: self.asked.unit().show(value),
-                n: Some(tried.runs),
-                ..Estimate::default()
+        let searched = |value: Option<f64>, runs: u64| {
+            value.map_or(Cell::Empty, |value| {
+                Cell::Estimate(Estimate {
+                    value: self.asked.unit().show(value),
+                    n: Some(runs),
+                    ..Estimate::default()
+                })
             })
-        });
-        rows.push(vec![
+        };
+        let mut row = vec![
             text(&format!("{name}, in the search")),
-            searched,
-            Cell::Empty,
-        ]);
-        let column = |key: &str, title: &str| Column {
-            key: key.to_owned(),
-            title: title.to_owned(),
+            searched(mean(&tried.values), tried.runs),
+        ];
+        row.extend((self.simpler.as_ref()).map(|simpler| searched(Some(simpler.value), FULL)));
+        row.push(Cell::Empty);
+        rows.push(row);
+        let column = |(key, title): &(&str, &str)| Column {
+            key: (*key).to_owned(),
+            title: (*title).to_owned(),
             unit: None,
             align: None,
         };
+        let mut columns = vec![("factor", "Factor"), ("worst", "Worst case")];
+        columns.extend(self.simpler.as_ref().map(|_| ("simpler", "Simpler")));
+        columns.push(("default", "Default"));
         Table {
             id: "worst".to_owned(),
             title: self.about(),
             caption: String::new(),
-            columns: vec![
-                column("factor", "Factor"),
-                column("worst", "Worst case"),
-                column("default", "Default"),
-            ],
+            columns: columns.iter().map(column).collect(),
             rows,
             footnotes: Vec::new(),
         }
@@ -194,65 +201,49 @@ impl Search {
         each.collect::<Vec<_>>().join(", ")
     }
 
-    /// The lowest and the highest value along each factor, that which changes most first.
+    /// The values along each factor from its low end, the factor that changes most first.
     fn along_grid(&self) -> Grid {
-        let extreme = |along: &[Along], sign: f64| {
-            let known = along
-                .iter()
-                .filter_map(|one| Some((one.value?, one.text.clone())));
-            known.min_by(|one, other| (sign * one.0).total_cmp(&(sign * other.0)))
+        let mut sides: Vec<usize> = (0..self.along.len()).collect();
+        sides.sort_by(|one, other| {
+            let change = |at: usize| spread(&self.along[at]);
+            change(*other).total_cmp(&change(*one)).then(one.cmp(other))
+        });
+        let row = |at: usize| {
+            // The winner is the first.
+            let mut along: Vec<_> = self.along[at].iter().enumerate().collect();
+            along.sort_by(|(_, one), (_, other)| one.share.total_cmp(&other.share));
+            let said = along.into_iter().map(|(number, one)| {
+                let value = one.value.map(|value| self.value(value));
+                let value = value.unwrap_or_else(|| "none".to_owned());
+                // Words stay together, and lines break between them.
+                let words = format!("{value} at {}", one.text).replace(' ', "\u{a0}");
+                match number {
+                    0 => format!("[{words}]"),
+                    _ => words,
+                }
+            });
+            let said: Vec<String> = said.collect();
+            vec![self.space.sides[at].name.clone(), said.join(", ")]
         };
-        let mut rows: Vec<(f64, Vec<String>)> = Vec::new();
-        for (side, along) in self.space.sides.iter().zip(&self.along) {
-            let (Some(low), Some(high)) = (extreme(along, 1.0), extreme(along, -1.0)) else {
-                continue;
-            };
-            let own = along.first().and_then(|own| own.value);
-            let said = |(value, text): &(f64, String)| format!("{} at {text}", self.value(*value));
-            let refused = along.iter().filter(|one| one.value.is_none()).count();
-            let note = match refused {
-                0 => String::new(),
-                count => format!("{count} refused"),
-            };
-            rows.push((
-                high.0 - low.0,
-                vec![
-                    side.name.clone(),
-                    own.map_or_else(String::new, |own| self.value(own)),
-                    said(&low),
-                    said(&high),
-                    note,
-                ],
-            ));
-        }
-        rows.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let mut titles = vec![
-            "Factor",
-            "Worst case",
-            "Lowest along it",
-            "Highest along it",
-        ];
-        let notes = rows.iter().any(|(_, row)| !row[4].is_empty());
-        if notes {
-            titles.push("Left out");
-        }
-        let count = titles.len();
         Grid {
-            columns: titles.into_iter().map(GridColumn::words).collect(),
-            rows: rows
-                .into_iter()
-                .map(|(_, row)| row.into_iter().take(count).collect())
-                .collect(),
+            columns: vec![
+                GridColumn::words("Factor"),
+                GridColumn::words("Values along it; [ ] is the worst case"),
+            ],
+            rows: sides.into_iter().map(row).collect(),
             names: 1,
             ruled: true,
         }
     }
 
-    /// Whether a place along a factor is worse than the winner in the same runs.
+    /// Whether a place along a factor is clearly worse than the winner in the same runs: by a part of what the factors change that few runs
+    /// do not differ by.
     fn is_worse_along(&self) -> bool {
+        let most = self.along.iter().map(|along| spread(along));
+        let clear = (1.0 - KEPT) * most.fold(0.0, f64::max);
         let worse = |one: f64, own: f64| match self.request.lower {
-            true => one < own,
-            false => one > own,
+            true => own - one > clear,
+            false => one - own > clear,
         };
         self.along.iter().any(|along| {
             let own = along.first().and_then(|own| own.value);
@@ -365,6 +356,12 @@ impl Search {
                     "high": record.high, "n": record.n, "deterministic": record.deterministic})
             })
         };
+        let simpler = self.simpler.as_ref().map(|simpler| {
+            let own = confirmed.and_then(|all| all.simpler.as_ref());
+            let names = self.space.sides.iter().zip(&simpler.kept);
+            let needed = names.filter(|(_, kept)| **kept).map(|(side, _)| side.name.as_str());
+            json!({"needed": needed.collect::<Vec<_>>(), "value": simpler.value, "runs": FULL, "confirmed": record(own)})
+        });
         let along = self.space.sides.iter().zip(&self.along);
         let along = along.map(|(side, values)| {
             let values = values.iter();
@@ -388,6 +385,7 @@ impl Search {
             "worst": self.shown_winner().map(place),
             "confirmed": record(confirmed.and_then(|both| both.worst.as_ref())),
             "default": record(confirmed.and_then(|both| both.default.as_ref())),
+            "simpler": simpler,
             "along": along.collect::<Vec<_>>(),
             "others": self.others().into_iter().map(place).collect::<Vec<_>>(),
             "failures": self.failures().iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -234,20 +234,22 @@ impl Space {
             return Err(error.remedy("write --set run.duration=60s, say"));
         };
         let (path, value) = (path.trim(), value.trim());
-        let covers = |side: &&Side| side.paths.iter().any(|own| begins(path, own));
-        if let Some(side) = self.sides.iter().find(covers) {
+        let set_here = |own: &String| own == path || begins(own, path);
+        // A factor of which this sets a part would set it again.
+        let meets = |side: &&Side| {
+            let any = (side.paths.iter()).any(|own| set_here(own) || begins(path, own));
+            any && !side.paths.iter().all(set_here)
+        };
+        if let Some(side) = self.sides.iter().find(meets) {
             let name = &side.name;
             let problem = format!("each value of the factor {name} replaces what it sets");
             let error = LabError::new(LabErrorKind::Contradiction, problem).in_file(&argument);
             return Err(error.remedy(format!(
-                "fix the factor with --range {name}=VALUE, or write it in its values"
+                "fix the factor with --range {name}=VALUE, or write it in the values of --range"
             )));
         }
         self.base.set_argument(path, value, &argument)?;
-        self.sides.retain(|side| {
-            let same = |own: &String| own == path || begins(own, path);
-            !side.paths.iter().all(same)
-        });
+        self.sides.retain(|side| !side.paths.iter().all(set_here));
         Ok(())
     }
 
@@ -400,22 +402,27 @@ impl Space {
 
     /// What runs at a place.
     pub(super) fn document(&self, place: &[f64]) -> Result<Document> {
+        self.document_of(place, &vec![true; self.sides.len()])
+    }
+
+    /// What runs at a place where only some factors have its values, and the others those of the scenario without a search: its own, or
+    /// the first level of a factor of a study that lists some.
+    pub(super) fn document_of(&self, place: &[f64], kept: &[bool]) -> Result<Document> {
         let mut document = self.base.clone();
-        for (side, share) in self.sides.iter().zip(place) {
-            side.set(&mut document, *share)?;
+        for ((side, share), kept) in self.sides.iter().zip(place).zip(kept) {
+            match (&side.values, kept) {
+                (_, true) => side.set(&mut document, *share)?,
+                (Values::Levels(choice, _), false) => choice.set_level(&mut document, 0)?,
+                (_, false) => {}
+            }
         }
         Ok(document)
     }
 
-    /// What runs without a search: the scenario as it is, with the first level of each factor of a study that lists some.
+    /// What runs without a search.
     pub(super) fn default_document(&self) -> Result<Document> {
-        let mut document = self.base.clone();
-        for side in &self.sides {
-            if let Values::Levels(choice, _) = &side.values {
-                choice.set_level(&mut document, 0)?;
-            }
-        }
-        Ok(document)
+        let none = vec![false; self.sides.len()];
+        self.document_of(&vec![0.0; none.len()], &none)
     }
 
     /// The values of the factors in a document; empty where it leaves one to a default.
@@ -461,15 +468,22 @@ fn one_flow<'a>((option, text): (&str, &'a str)) -> Result<&'a str> {
         Some(count) => {
             let problem = "the number of flows is a factor of the search, flows: as many of each";
             let error = wrong(LabErrorKind::Contradiction, problem);
-            Err(error.remedy(format!("leave it out, and add --range flows={count} to fix it")))
+            Err(error.remedy(format!(
+                "leave it out, and add --range flows={count} to fix it"
+            )))
         }
     }
 }
 
 /// What an entry of `flows` gives for a key.
 fn given<'a>(text: &'a str, key: &str) -> Option<&'a str> {
-    let pairs = text.split_whitespace().filter_map(|word| word.split_once('='));
-    pairs.into_iter().find(|(own, _)| *own == key).map(|(_, value)| value)
+    let pairs = text
+        .split_whitespace()
+        .filter_map(|word| word.split_once('='));
+    pairs
+        .into_iter()
+        .find(|(own, _)| *own == key)
+        .map(|(_, value)| value)
 }
 
 /// Whether one path lies in what another one leads to.
