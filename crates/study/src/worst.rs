@@ -6,7 +6,8 @@
 //! 3. In four rounds, the best places are improved: places are drawn near those that are apart from each other, then each factor alone is
 //!    varied from the best one, over its whole range, and then both again, with nearer places. The best quarter of each round gets
 //!    [`FULL`] runs, too.
-//! 4. The best of all these run again until each has [`LAST`] runs. The winner is the best of them.
+//! 4. Whatever leads then runs again until it has [`LAST`] runs, as often as another place leads after that. The winner is the best place
+//!    with as many runs.
 //! 5. From the winner, each factor alone is varied, to show which matter. Those that matter least first, each goes to its default if the
 //!    place is then still nearly as bad: what is left is what makes it bad.
 //!
@@ -155,7 +156,7 @@ impl Search {
         space.check()?;
         request.metric = written_out(&request.metric);
         if request.confirm < 2 {
-            let problem = format!("{} runs to confirm", request.confirm);
+            let problem = format!("{} is too few", request.confirm);
             let error = LabError::new(LabErrorKind::BadValue, problem).in_file("--confirm");
             return Err(error.remedy("write a number from 2 on, since an interval needs two runs"));
         }
@@ -243,7 +244,7 @@ impl Search {
         R: Fn(&Resolved, u64) -> Result<RunOutcome> + Sync,
     {
         let whole = self.request.runs - self.beside();
-        let finalists = (whole / 128).max(2);
+        let finalists = (whole / 96).max(2);
         let budget = whole - finalists * (LAST - FULL);
         let first = self.first(budget / 2)?;
         self.make(&first, 1, budget, hands)?;
@@ -259,8 +260,11 @@ impl Search {
             let survivors = self.best_of(&next, (budget / 64).max(1));
             self.make(&survivors, FULL, budget, hands)?;
         }
-        let finalists = self.best_of(&self.with_runs(FULL), finalists);
-        self.make(&finalists, LAST, whole, hands)?;
+        for _ in 0..finalists {
+            // Whatever leads has to lead after more runs, too.
+            let leader = self.best_of(&self.with_runs(FULL), 1);
+            self.make(&leader, LAST, whole, hands)?;
+        }
         self.winner = self.worst_so_far(FULL);
         if self.winner.is_none() {
             return Err(self.nothing());
@@ -269,13 +273,13 @@ impl Search {
         self.simplify(hands)
     }
 
-    /// Places that have so many runs.
+    /// Places that have `runs` runs or more.
     fn with_runs(&self, runs: u64) -> Vec<usize> {
         let all = 0..self.tried.len();
         all.filter(|at| self.tried[*at].runs >= runs).collect()
     }
 
-    /// The worst of the places that have the most runs, which are so many at least.
+    /// The worst of the places that have the most runs, `least` or more.
     fn worst_so_far(&self, least: u64) -> Option<usize> {
         (least..=LAST)
             .rev()
@@ -447,10 +451,14 @@ impl Search {
 
     /// The worst places with all their runs that are apart from each other, the worst first.
     fn apart(&self, count: usize) -> Vec<usize> {
-        let full = self.with_runs(FULL);
-        let mut apart: Vec<usize> = Vec::new();
-        for at in self.best_of(&full, u64::MAX) {
-            let far = |other: &usize| self.are_apart(at, *other);
+        let all = vec![true; self.space.sides.len()];
+        self.apart_from(Vec::new(), count, &all)
+    }
+
+    /// The same after some places, which are apart from all that follow. Only factors that count say what is apart.
+    fn apart_from(&self, mut apart: Vec<usize>, count: usize, counts: &[bool]) -> Vec<usize> {
+        for at in self.best_of(&self.with_runs(FULL), u64::MAX) {
+            let far = |other: &usize| self.are_apart(at, *other, counts);
             if apart.len() < count && apart.iter().all(far) {
                 apart.push(at);
             }
@@ -458,12 +466,15 @@ impl Search {
         apart
     }
 
-    fn are_apart(&self, one: usize, other: usize) -> bool {
+    fn are_apart(&self, one: usize, other: usize, counts: &[bool]) -> bool {
         let (one, other) = (&self.tried[one], &self.tried[other]);
-        (0..self.space.sides.len()).any(|at| match self.space.sides[at].levels() {
-            Some(_) => one.texts[at] != other.texts[at],
-            None => (one.place[at] - other.place[at]).abs() >= APART,
-        })
+        let sides = (0..self.space.sides.len()).filter(|at| counts[*at]);
+        sides
+            .into_iter()
+            .any(|at| match self.space.sides[at].levels() {
+                Some(_) => one.texts[at] != other.texts[at],
+                None => (one.place[at] - other.place[at]).abs() >= APART,
+            })
     }
 
     /// New places near the worst ones so far.
@@ -593,15 +604,18 @@ impl Search {
             // The default is no better, so no change is needed.
             return Ok(());
         }
-        let mut order: Vec<usize> = (0..count).collect();
+        // What has the value of the default anyway is not needed.
+        let defaults = self.space.found(&self.space.default_document()?);
+        let own = &self.tried[winner].texts;
+        let same = |at: &usize| own[*at] == defaults[*at];
+        let kept = (0..count).map(|at| !same(&at)).collect();
+        let mut order: Vec<usize> = (0..count).filter(|at| !same(at)).collect();
         order.sort_by(|one, other| {
             let change = |at: usize| spread(&self.along[at]);
             change(*one).total_cmp(&change(*other)).then(one.cmp(other))
         });
-        let mut simpler = Simpler {
-            kept: vec![true; count],
-            value: worst,
-        };
+        let all = order.len();
+        let mut simpler = Simpler { kept, value: worst };
         for at in order {
             let mut kept = simpler.kept.clone();
             kept[at] = false;
@@ -610,8 +624,8 @@ impl Search {
                 simpler = Simpler { kept, value };
             }
         }
-        let any = simpler.kept.contains(&false);
-        self.simpler = any.then_some(simpler);
+        let needed = simpler.kept.iter().filter(|kept| **kept).count();
+        self.simpler = (needed < all).then_some(simpler);
         Ok(())
     }
 

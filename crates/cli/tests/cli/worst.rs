@@ -67,7 +67,7 @@ fn a_place_that_cannot_be_written_is_refused_before_the_search() {
         ("--out tiny.toml/out", "tiny.toml"),
         ("--fresh", "--out DIR"),
     ] {
-        // A search of so many runs would never end.
+        // A search of 100 million runs would never end.
         let line = LINE.replace("--runs 80", "--runs 100000000");
         let said = place.refused(place.sojourn(&format!("{line} {option}")));
         assert!(said.contains(word), "{option}: {said}");

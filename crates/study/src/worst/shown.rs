@@ -252,17 +252,16 @@ impl Search {
         })
     }
 
-    /// The worst places that are apart from the winner and from each other.
+    /// The worst places that are apart from the winner and from each other, in what the winner needs.
     fn others(&self) -> Vec<&Tried> {
-        if self.winner.is_none() {
+        let Some(winner) = self.winner else {
             return Vec::new();
-        }
-        let apart = self.apart(OTHERS + 1);
-        apart
-            .into_iter()
-            .skip(1)
-            .map(|at| &self.tried[at])
-            .collect()
+        };
+        let all = vec![true; self.space.sides.len()];
+        let counts = self.simpler.as_ref().map_or(&all, |simpler| &simpler.kept);
+        let apart = self.apart_from(vec![winner], OTHERS + 1, counts);
+        let others = apart.into_iter().skip(1);
+        others.map(|at| &self.tried[at]).collect()
     }
 
     /// How much was tried, and what was left out.

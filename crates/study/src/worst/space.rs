@@ -225,7 +225,7 @@ impl Space {
     /// Sets a value in every place; a factor that sets the same is left out.
     ///
     /// # Errors
-    /// When there is no `=` in it, or the path leads nowhere.
+    /// When there is no `=` in it, the path leads nowhere, or each value of a factor would replace what it sets.
     pub fn fix(&mut self, text: &str) -> Result<()> {
         let argument = format!("--set {}", sojourn_report::shell_word(text));
         let Some((path, value)) = text.split_once('=') else {
@@ -235,7 +235,7 @@ impl Space {
         };
         let (path, value) = (path.trim(), value.trim());
         let set_here = |own: &String| own == path || begins(own, path);
-        // A factor of which this sets a part would set it again.
+        // A factor that sets more than this would set it again.
         let meets = |side: &&Side| {
             let any = (side.paths.iter()).any(|own| set_here(own) || begins(path, own));
             any && !side.paths.iter().all(set_here)
