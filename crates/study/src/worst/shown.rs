@@ -63,6 +63,9 @@ impl Search {
                 "{which} is not confirmed. Its value is the best of many places, so it is optimistic."
             ));
         }
+        if confirmed.is_some_and(|both| self.is_default_as_bad(both)) {
+            paragraph("The default is as bad: the search found no place that is worse.");
+        }
         if self.simpler.is_some() {
             paragraph(&format!(
                 "Simpler: the worst case with each factor at its default that it does not need. It keeps at least {:.0} % of the way from the default, in {FULL} runs with seed {}.",
@@ -233,6 +236,17 @@ impl Search {
             rows: sides.into_iter().map(row).collect(),
             names: 1,
             ruled: true,
+        }
+    }
+
+    /// Whether the confirmed value of the winner is no worse than that of the default.
+    fn is_default_as_bad(&self, confirmed: &Confirmed) -> bool {
+        let (Some(worst), Some(default)) = (&confirmed.worst, &confirmed.default) else {
+            return false;
+        };
+        match self.request.lower {
+            true => worst.value >= default.value,
+            false => worst.value <= default.value,
         }
     }
 

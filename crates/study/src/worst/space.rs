@@ -275,7 +275,11 @@ impl Space {
         let side = if is_range {
             let first = own.as_ref().and_then(|paths| paths.first());
             let asked = first.map_or_else(|| text.to_owned(), |path| format!("{path}={values}"));
-            let axis = Axis::read("--range", &asked).map_err(|error| self.with_factors(error))?;
+            if own.is_none() && name.contains(['.', '[']) {
+                self.path_of(name, &argument)?;
+            }
+            let axis = Axis::read("--range", &asked)
+                .map_err(|error| self.with_factors(error.in_file(&argument)))?;
             let paths = own.unwrap_or_else(|| vec![axis.path().to_owned()]);
             Side {
                 name: name.to_owned(),

@@ -221,6 +221,16 @@ fn what_the_worst_case_does_not_need_goes_to_its_default() {
 }
 
 #[test]
+fn a_search_that_finds_nothing_worse_than_the_default_says_so() {
+    let request = request("mark_ratio", false, 100);
+    let search = searched(space(OVERLOAD, &RANGES), request, 2, run::run_resolved);
+    let all = confirmed(&search);
+    assert!(json(&search, Some(&all))["simpler"].is_null());
+    let text = search.text(Some(&all), None);
+    assert!(text.contains("The default is as bad"), "{text}");
+}
+
+#[test]
 fn a_value_of_a_list_that_no_place_could_have_is_refused_before_the_search() {
     let space = space(OVERLOAD, &["queue=codell|pie", "rate=1..8Mbps:log"]);
     let error = Search::of(space, request("sojourn_s_p99", false, 100)).err();
@@ -443,5 +453,10 @@ fn a_search_that_cannot_be_says_what_is_allowed() {
     assert!(wrong(&mut pair, "queue=pie|pie").contains("again"));
     assert!(wrong(&mut pair, "queue=pie|").contains("empty"));
     assert!(wrong(&mut pair, "run.seed=1|2").contains("run.seed"));
-    assert!(wrong(&mut pair, "rate=9..1Mbps").contains("is not below"));
+    let reversed = wrong(&mut pair, "rate=9..1Mbps");
+    assert!(
+        reversed.contains("--range rate=9..1Mbps: ") && reversed.contains("is not below"),
+        "{reversed}"
+    );
+    assert!(wrong(&mut pair, "run.seed=1..5").contains("no factor of a search"));
 }
