@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use sojourn_results::outcome::RunOutcome;
 use sojourn_run::run;
@@ -145,17 +145,22 @@ fn the_confirmation_has_seeds_that_the_search_never_had() {
 
 #[test]
 fn the_confirmed_value_has_none_of_the_luck_by_which_the_search_chose() {
-    // The buffer never fills, so all places are alike: what the search finds is luck alone.
-    let random = "flows = [\"poisson 3Mbps size=500B\"]\n[run]\nduration = \"1s\"\nwarmup = \"200ms\"\n\
+    // The buffer never fills, so all places are alike, and each run has its own luck: luck alone chooses.
+    let random = "flows = [\"poisson 3Mbps size=500B\"]\n[run]\nduration = \"1s\"\nwarmup = \"200ms\"\nstart_spread = \"100ms\"\n\
          [topology]\nrate = \"4Mbps\"\nrtt = \"20ms\"\naccess_rate = \"1Gbps\"\n";
+    let luck = AtomicU64::new(1000);
     let search = searched(
         space(random, &["buffer=3000..6000p"]),
         Request {
             confirm: 20,
             ..request("sojourn_s_mean", false, 200)
         },
-        2,
-        run::run_resolved,
+        1,
+        |scenario, replication| {
+            let mut own = scenario.clone();
+            own.run.seed = luck.fetch_add(1, Ordering::Relaxed);
+            run::run_resolved(&own, replication)
+        },
     );
     let mut document = Document::parse(random, "s.toml").expect("TOML");
     document.set("topology.buffer", "4000p").unwrap();
