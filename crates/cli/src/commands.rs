@@ -52,6 +52,7 @@ commands! {
     suite::SuiteArgs as Suite,
     merge::MergeArgs as Merge,
     map::MapArgs as Map,
+    worst::WorstArgs as Worst,
     init::InitArgs as Init,
     report::ReportArgs as Report,
     diff::DiffArgs as Diff,

@@ -94,7 +94,8 @@ pub(crate) fn make_on_cluster(
 /// What stands for a cluster that is started here.
 const LOCAL: &str = "local";
 
-fn check_fresh(out: Option<&Path>, args: &MakeArgs) -> Result<(), LabError> {
+/// Refuses `--fresh` without a directory that it could empty.
+pub(crate) fn check_fresh(out: Option<&Path>, args: &MakeArgs) -> Result<(), LabError> {
     match out.is_none() && args.fresh {
         true => Err(LabError::new(
             LabErrorKind::Contradiction,

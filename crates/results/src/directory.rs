@@ -513,6 +513,23 @@ impl ResultDir {
     }
 }
 
+/// The manifest of the results in a directory; `None` where a study may begin. Nothing is made or written, so that a command can look
+/// before it has anything to keep.
+///
+/// # Errors
+/// When the directory holds something else, cannot be made, or holds results that cannot be read.
+pub fn found_in(path: &Path) -> Result<Option<Manifest>> {
+    let above = path.ancestors().find(|above| above.exists());
+    if let Some(file) = above.filter(|above| !above.is_dir()) {
+        let error = std::io::Error::from(std::io::ErrorKind::NotADirectory);
+        return Err(LabError::io(file, "make a directory", &error));
+    }
+    match look(path)? {
+        Found::Nothing => Ok(None),
+        Found::Results => read_manifest(path).map(Some),
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     Nothing,

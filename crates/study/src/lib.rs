@@ -20,3 +20,4 @@ pub mod suite;
 pub mod summary;
 pub mod topology;
 pub mod validate;
+pub mod worst;

@@ -48,6 +48,7 @@ mod published;
 mod rounds;
 mod sampled;
 mod shown;
+mod varied;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -78,6 +79,8 @@ pub use keys::{
 pub(crate) use placed::{document_at, set_from};
 pub(crate) use points::Placed;
 pub use points::Point;
+pub(crate) use sampled::sobol_side;
+pub(crate) use varied::{Choice, varied};
 
 use crate::auditor::allowances;
 use crate::factors::unknown;

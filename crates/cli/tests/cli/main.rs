@@ -19,3 +19,4 @@ mod terminal;
 mod theory;
 mod traces;
 mod vectors;
+mod worst;

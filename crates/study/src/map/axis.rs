@@ -172,6 +172,11 @@ impl Axis {
         &self.name
     }
 
+    /// Its range.
+    pub(crate) fn range(&self) -> &Range {
+        &self.range
+    }
+
     /// Whether it is divided by the logarithm.
     pub fn is_log(&self) -> bool {
         self.range.is_log()

@@ -3,8 +3,8 @@
 use super::points::{Gathering, Placed};
 use super::{Point, Study};
 use crate::auditor::fallbacks;
-use sojourn_results::manifest::Manifest;
-use sojourn_results::specs::AnswerSpec;
+use sojourn_results::manifest::{ExperimentInfo, Manifest};
+use sojourn_results::specs::{AnswerSpec, TableSpec};
 use sojourn_scenario::error::Result;
 use sojourn_scenario::model::{LimitParams, Scenario};
 use std::collections::BTreeMap;
@@ -103,6 +103,24 @@ impl Study {
             study.tables.push(place.table);
         }
         Ok(study)
+    }
+
+    /// The study with other experiments: scenarios, each with a table and one point.
+    pub(crate) fn with_experiments(
+        &self,
+        all: Vec<(ExperimentInfo, TableSpec, Scenario)>,
+    ) -> Study {
+        let mut study = self.clone();
+        study.experiments.clear();
+        study.points.clear();
+        for (experiment, table, scenario) in all {
+            let (own, scenario) = (&experiment.name, Arc::new(scenario));
+            let point = Point::of_scenario(own, BTreeMap::new(), scenario);
+            study.points.push(point);
+            study.experiments.push(experiment);
+            study.tables.push(table);
+        }
+        study
     }
 
     /// The study that a manifest is of. It was allowed before, so its limits leave room for what it needs.

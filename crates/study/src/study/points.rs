@@ -29,7 +29,7 @@ pub(super) type Levels = Vec<Vec<Edit>>;
 
 /// A value to be set at a path.
 #[derive(Clone, Debug)]
-pub(super) struct Edit {
+pub(crate) struct Edit {
     path: String,
     node: Arc<Node>,
     /// Where the path stands, if not beside the value.
@@ -247,7 +247,7 @@ pub(crate) struct Placed<'a> {
     pub(crate) points: Vec<(&'a Point, BTreeMap<String, String>, Document)>,
 }
 
-fn set_all(document: &mut Document, edits: &[Edit]) -> Result<()> {
+pub(super) fn set_all(document: &mut Document, edits: &[Edit]) -> Result<()> {
     edits.iter().try_for_each(|edit| edit.apply(document))
 }
 

@@ -135,9 +135,14 @@ pub(super) fn samples(design: &DesignParams, names: &[&str], ranges: &[&Range]) 
 
 /// One side of a scrambled Sobol sequence.
 fn sobol(design: &DesignParams, dimension: u32) -> Vec<f64> {
-    let count = u32::try_from(design.samples).unwrap_or(u32::MAX);
+    sobol_side(design.samples, design.seed, dimension)
+}
+
+/// The first `samples` values of one side of a scrambled Sobol sequence.
+pub(crate) fn sobol_side(samples: u64, seed: u64, dimension: u32) -> Vec<f64> {
+    let count = u32::try_from(samples).unwrap_or(u32::MAX);
     // The library takes 32 bits.
-    let seed = u32::try_from(design.seed & u64::from(u32::MAX)).unwrap_or(0);
+    let seed = u32::try_from(seed & u64::from(u32::MAX)).unwrap_or(0);
     let at = |index| f64::from(sobol_burley::sample(index, dimension, seed));
     (0..count).map(at).collect()
 }

@@ -52,6 +52,7 @@ mod study_sampled;
 mod study_summary;
 mod study_tcpeval;
 mod study_verdicts;
+mod study_worst;
 mod support;
 mod traces_bad;
 mod traces_captures;
