@@ -22,6 +22,7 @@
 mod algorithm;
 mod baseline;
 mod command;
+mod each;
 mod junit;
 mod keys;
 mod measure;
@@ -36,11 +37,11 @@ pub use algorithm::{Algorithm, Kind};
 pub use baseline::{Baseline, Change, Changed};
 pub use junit::junit;
 pub use keys::{
-    Better, CaseParams, CriterionParams, NeedsParams, ReferenceParams, Severity, Statistic,
+    Better, CaseParams, CriterionParams, Good, NeedsParams, ReferenceParams, Severity, Statistic,
     SuiteParams, tables,
 };
 pub use named::{built_in, find, names};
 pub use read::{Case, Criterion, Suite};
-pub use record::{Outcome, Report, SCHEMA_NAME, json, schema};
+pub use record::{Mark, Outcome, Report, SCHEMA_NAME, json, schema};
 pub use run::{Make, Request, chosen, run};
 pub use verdict::Verdict;

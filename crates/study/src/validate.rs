@@ -1,10 +1,11 @@
 //! Validation: what other simulators and a kernel measured, run again here, discipline by discipline.
 //!
-//! The rows in `data/validation.csv` are of open-loop traffic, so that only the discipline is compared: UDP through Linux 6.1
+//! Rows of two congestion controls at one bottleneck are in `data/linux-mixed-flows.csv`. The rows in `data/validation.csv` are of open-loop traffic, so that only the discipline is compared: UDP through Linux 6.1
 //! (its own code in virtual time), CBR and on/off flows through ns-2.35, CBR flows through ns-3. Each row is run with the
 //! discipline in the dialect of that peer. Their arrivals are ours to the last packet only where no random draw decides
 //! about them; elsewhere one run of theirs is compared with the spread of ours over seeds.
 
+mod mixed;
 pub mod trajectories;
 
 use sojourn_conform::replay::{Arrival, replay};
@@ -35,7 +36,7 @@ const SPREAD: f64 = 0.99;
 /// One figure of a peer's run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cell {
-    /// Whose: `linux-6.1`, `ns2-2.35`, `ns3-3.44`.
+    /// Whose: `linux-6.1`, `ns2-2.35`, `ns3-3.44`, or the model `ware-2019`.
     pub peer: String,
     /// Name of the row.
     pub row: String,
@@ -88,6 +89,8 @@ pub struct Checked {
     pub ours: f64,
     /// The interval that holds 99 % of our runs, where they differ.
     pub spread: Option<(f64, f64)>,
+    /// The least and the greatest of our runs, where they differ.
+    pub range: Option<(f64, f64)>,
     /// Our runs.
     pub runs: u64,
     /// How it compares.
@@ -107,11 +110,12 @@ impl Checked {
 ///
 /// Counts of packets may differ by 1 % or three packets: arrivals and departures at one instant are put in another order.
 /// Mean delays and backlogs may differ by 2 %, or half a packet of 1500 bytes at 10 Mbps. With TCP as traffic, goodput may differ by 2 %
-/// and the mean sojourn by 10 %.
+/// and the mean sojourn by 10 %, and shares of a flow in the goodput by 0.02.
 fn band(metric: &str) -> (f64, f64) {
     match metric {
         "delay_ms" => (0.02, 0.6),
         "goodput_mbps" => (0.02, 0.0),
+        "share" | "model_share" => (0.0, 0.02),
         "sojourn_ms" => (0.1, 0.0),
         "backlog_packets" => (0.02, 0.5),
         _ => (0.01, 3.0),
@@ -228,6 +232,7 @@ fn all_cells() -> Result<Vec<Cell>, LabError> {
                 .map_err(|_| bad(line, format!("{}: no number", text(6))))?,
         });
     }
+    cells.extend(mixed::cells()?);
     Ok(cells)
 }
 
@@ -355,6 +360,12 @@ fn compare(cell: &Cell, values: &[f64], reason: Option<&'static str>) -> Checked
         cell: cell.clone(),
         ours,
         spread,
+        range: (!alike).then(|| {
+            values.iter().fold(
+                (f64::INFINITY, f64::NEG_INFINITY),
+                |(least, most), value| (least.min(*value), most.max(*value)),
+            )
+        }),
         runs: u64::try_from(values.len()).unwrap_or(u64::MAX),
         verdict,
         reason: reason.filter(|_| verdict == Verdict::Explained),
@@ -380,6 +391,9 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 fn run(cell: &Cell, seed: u64) -> Result<Figures, LabError> {
+    if cell.setup.contains_key(mixed::CONTROLS) {
+        return mixed::run(cell, seed);
+    }
     match short(&cell.peer) {
         "linux" => linux(cell, seed),
         "ns2" => ns2(cell, seed),
@@ -731,7 +745,7 @@ mod tests {
         let error = cells(&["linus".to_owned()], &[]).expect_err("no such peer");
         assert_eq!(
             error.to_string(),
-            "--peer linus: there are no rows of \"linus\", did you mean \"linux\"? (rows of: linux, ns2, ns3)"
+            "--peer linus: there are no rows of \"linus\", did you mean \"linux\"? (rows of: linux, ns2, ns3, ware)"
         );
     }
 

@@ -1,4 +1,4 @@
-//! `sojourn validate`: our disciplines beside those of ns-2, ns-3 and Linux.
+//! `sojourn validate`: our disciplines and congestion controls beside those of ns-2, ns-3 and Linux.
 
 use crate::args::Format;
 use crate::args::threads;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
   sojourn validate
   sojourn validate --all")]
 pub(crate) struct ValidateArgs {
-    /// Peer to compare with: linux, ns2 or ns3 [default: all]. Repeat it for more peers.
+    /// Peer to compare with: linux, ns2, ns3, or the model ware [default: all]. Repeat it for more peers.
     #[arg(long = "peer", value_name = "NAME")]
     pub(crate) peers: Vec<String>,
     /// Discipline to compare [default: all]. Repeat it for more disciplines.
@@ -110,7 +110,7 @@ fn follow(folder: &Path, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 10] = [
     "peer",
     "row",
     "queue",
@@ -118,6 +118,7 @@ const COLUMNS: [&str; 9] = [
     "theirs",
     "ours",
     "99 % of ours",
+    "least to most",
     "difference",
     "verdict",
 ];
@@ -165,7 +166,7 @@ fn text(checked: &[Checked], all: bool) -> String {
     let counts = |verdict: Verdict| checked.iter().filter(|c| c.verdict == verdict).count();
     let _ = writeln!(
         text,
-        "\n{} figures: {} exact, {} within their band (counts 1 % or 3 packets; delays 2 % or 0.6 ms), {} within 99 % of our runs, {} explained, {} outside",
+        "\n{} figures: {} exact, {} within their band (counts 1 % or 3 packets; delays 2 % or 0.6 ms; shares 0.02), {} within 99 % of our runs, {} explained, {} outside",
         checked.len(),
         counts(Verdict::Exact),
         counts(Verdict::Band),
@@ -182,6 +183,11 @@ fn row(checked: &Checked) -> Vec<String> {
         v if v.abs() < 100.0 => format!("{v:.3}"),
         v => format!("{v:.1}"),
     };
+    let between = |ends: Option<(f64, f64)>| {
+        ends.map_or(String::new(), |(low, high)| {
+            format!("{} to {}", number(low), number(high))
+        })
+    };
     vec![
         checked.cell.peer.clone(),
         checked.cell.row.clone(),
@@ -189,9 +195,8 @@ fn row(checked: &Checked) -> Vec<String> {
         checked.cell.metric.clone(),
         number(checked.cell.theirs),
         number(checked.ours),
-        checked.spread.map_or(String::new(), |(low, high)| {
-            format!("{} to {}", number(low), number(high))
-        }),
+        between(checked.spread),
+        between(checked.range),
         checked
             .difference()
             .map_or(String::new(), |part| format!("{:+.2} %", part * 100.0)),
@@ -215,6 +220,7 @@ fn object(checked: &Checked) -> serde_json::Value {
         "ours": checked.ours,
         "runs": checked.runs,
         "spread": checked.spread.map(|(low, high)| [low, high]),
+        "range": checked.range.map(|(least, most)| [least, most]),
         "verdict": checked.verdict.name(),
         "reason": checked.reason,
     })

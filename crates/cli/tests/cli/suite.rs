@@ -350,6 +350,26 @@ fn a_bad_suite_names_the_file_the_key_what_is_allowed_and_the_nearest_name() {
             "two cases are named \"one\"",
         ),
         ("title = \"Small\"", "", "this key is required"),
+        (
+            "over = \"droptail\"",
+            "over = \"droptail\"\nharm = \"droptail\"",
+            "a value is divided by a reference, or its harm is taken, not both",
+        ),
+        (
+            "better = \"lower\"",
+            "good = \"less\"",
+            "it belongs to `harm`, which is not given",
+        ),
+        (
+            "at_least = \"10%\"",
+            "marks = { elsewhere = \"10ms\" }",
+            "\"ms\" is no unit of this value",
+        ),
+        (
+            "title = \"Two flows\"",
+            "title = \"{flows} flows\"\neach = { flow = [2] }",
+            "did you mean \"flow\"?",
+        ),
     ] {
         let changed = SUITE.replacen(from, to, 1);
         assert_ne!(changed, SUITE, "{from}");
@@ -391,12 +411,104 @@ fn what_a_command_cannot_mean_has_status_two() {
     }
 }
 
+/// Two flows share a link, the other one of two kinds: its harm, and that against the harm of its own kind.
+const HARM: &str = r#"[suite]
+title = "Harm"
+source = "a note"
+replications = 3
+most_replications = 6
+quick_replications = 2
+quick_most = 2
+
+[[case]]
+name = "{other}"
+each = { other = ["cubic", "ledbat"] }
+quick_each = { other = ["ledbat"] }
+substitute = { cc = "flows.tested" }
+reference = [
+    { name = "alone", cc = "{other}", set = { flows = [{ kind = "{other}", label = "other" }] } },
+    { name = "kin", cc = "{other}" },
+]
+criterion = [
+    { name = "harm", metric = "goodput_bps_sum of other", harm = "alone", better = "lower", marks = { elsewhere = "61.5%" } },
+    { name = "bar", metric = "goodput_bps_sum of other", harm = "alone", less = "kin", at_most = 0 },
+    { name = "delay", metric = "rtt_s_mean of other", harm = "alone", good = "less" },
+]
+
+[case.scenario]
+flows = [{ kind = "reno", label = "tested" }, { kind = "{other}", label = "other" }]
+
+[case.scenario.run]
+duration = "20s"
+warmup = "5s"
+start_spread = "1s"
+
+[case.scenario.topology]
+rate = "5Mbps"
+rtt = "20ms"
+buffer = "4bdp"
+queue = "droptail"
+"#;
+
+#[test]
+fn harm_is_judged_against_what_a_flow_does_to_its_own_kind() {
+    let place = Place::new();
+    place.write("harm.toml", HARM);
+    let line = "suite harm.toml --cc cubic --json cubic.json";
+    let (status, text, error) = ended(&place, line);
+    assert_eq!(status, Some(0), "{error}");
+    assert!(text.contains("elsewhere: 61.5 %"), "{text}");
+    let cubic = json(&place, "cubic.json");
+    assert_eq!(
+        verdicts(&cubic),
+        [
+            ("cubic/harm", "informative"),
+            // A second flow of CUBIC is the reference itself.
+            ("cubic/bar", "pass"),
+            ("cubic/delay", "informative"),
+            ("ledbat/harm", "informative"),
+            // LEDBAT gives way to CUBIC, and not to another LEDBAT.
+            ("ledbat/bar", "fail"),
+            ("ledbat/delay", "informative"),
+        ]
+    );
+    let value = |index: usize| cubic["results"][index]["value"].as_f64().unwrap();
+    assert_eq!(value(1), 0.0);
+    assert!((20.0..80.0).contains(&value(0)), "{text}");
+    assert!(value(3) > value(0) && value(3) < 100.0, "{text}");
+    // Beside CUBIC, LEDBAT waits in a queue that it would not fill.
+    assert!(value(5) > 0.0, "{text}");
+    let mark = &cubic["results"][0]["marks"][0];
+    assert_eq!(
+        (&mark["from"], &mark["value"]),
+        (&"elsewhere".into(), &61.5.into())
+    );
+    let (_, schema, _) = ended(&place, "schema suite");
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    fits(&cubic, &schema["$defs"]["report"], &schema);
+    let line = "suite harm.toml --cc cubic --quick --json quick.json";
+    assert_eq!(ended(&place, line).0, Some(0));
+    let quick = json(&place, "quick.json");
+    assert_eq!(verdicts(&quick)[0].0, "ledbat/harm");
+    assert_eq!(verdicts(&quick).len(), 3);
+}
+
 #[test]
 fn the_list_has_every_suite_that_comes_along() {
     let place = Place::new();
     let (status, text, _) = ended(&place, "suite list");
     assert_eq!(status, Some(0));
-    for name in ["rfc7928", "rfc9743", "tcpeval", "rmcat", "l4s", "rrul"] {
+    for name in [
+        "rfc7928",
+        "rfc9743",
+        "tcpeval",
+        "bbr",
+        "rmcat",
+        "l4s",
+        "rrul",
+        "slow-start",
+        "fairness",
+    ] {
         assert!(text.lines().any(|line| line.starts_with(name)), "{text}");
     }
 }

@@ -234,6 +234,7 @@ mod tests {
             source: "a test".to_owned(),
             ours: None,
             note: None,
+            marks: Vec::new(),
             samples: samples.iter().copied().map(Some).collect(),
             command: "sojourn suite x".to_owned(),
         }

@@ -25,6 +25,16 @@ choice! {
 }
 
 choice! {
+    /// Which values of a metric a flow wants, for its harm.
+    pub enum Good {
+        /// The greater, such as goodput.
+        More = "more",
+        /// The lesser, such as delay.
+        Less = "less",
+    }
+}
+
+choice! {
     /// What is taken of a time series within its window.
     pub enum Statistic {
         /// The mean of the samples.
@@ -75,7 +85,8 @@ params! {
 params! {
     /// A case: one scenario with a placeholder for the tested algorithm: table `[[case]]`. Further keys: `substitute`, a table with the paths that
     /// the tested queue (`queue`) or congestion control (`cc`) replaces; `scenario`, a table with the keys of a scenario, or else `study`,
-    /// `experiment` and `levels`, a table with the level of each factor; `set` and `quick_set`, tables of paths and values; `[case.needs]`,
+    /// `experiment` and `levels`, a table with the level of each factor; `each`, a table of lists, for as many cases as there are combinations of their
+    /// values, and `quick_each`, those of them that --quick runs; `set` and `quick_set`, tables of paths and values; `[case.needs]`,
     /// `[[case.reference]]` and `[[case.criterion]]`.
     pub struct CaseParams {
         /// Name in results, at most 64 letters, digits, - _ and dots.
@@ -115,7 +126,8 @@ params! {
 }
 
 params! {
-    /// What is wanted of a value: table `[[case.criterion]]`. Further keys: `at_least` and `at_most`, thresholds such as "90%" or "20ms", and `needs`.
+    /// What is wanted of a value: table `[[case.criterion]]`. Further keys: `at_least` and `at_most`, thresholds such as "90%" or "20ms"; `marks`, a
+    /// table of values known from elsewhere, which results show with the measured one; and `needs`.
     /// Without a threshold, the criterion is informative.
     pub struct CriterionParams {
         /// Name in results, unique in its case.
@@ -138,7 +150,11 @@ params! {
         to: Option<Span> = "none", source "the end of the run";
         /// Divide by the value of this reference, replication by replication.
         over: Option<String> = "none", source "Sojourn's choice";
-        /// Subtract the value of this reference, replication by replication.
+        /// Take the harm against this reference, in which the flow is alone: the share of its value there that it loses.
+        harm: Option<String> = "none", source "Ware et al. 2019 (HotNets), section 4";
+        /// With `harm`, whether more of the metric is good, such as goodput, or less, such as delay.
+        good: Good = "more", source "Sojourn's choice";
+        /// Subtract the value of this reference, replication by replication; with `harm`, the harm in this reference.
         less: Option<String> = "none", source "Sojourn's choice";
         /// must, should or informative.
         severity: Severity = "should", source "Sojourn's choice";

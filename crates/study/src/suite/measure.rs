@@ -6,7 +6,7 @@ use sojourn_results::stats::{Estimate, mean};
 use sojourn_scenario::error::Result;
 use sojourn_units::Span;
 
-use super::keys::Statistic;
+use super::keys::{Good, Statistic};
 use super::places::{Quantity, Question};
 use crate::figure::quantity::{is_of, of_total};
 use crate::summary::wanted::Wanted;
@@ -23,42 +23,63 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// The value of a question in the results of the tested algorithm and of the reference.
-    pub(super) fn of(
+    /// The value of a question in the results of its settings, which `of` gives; none unless the tested algorithm has some.
+    pub(super) fn of<'a>(
         question: &Question<'_>,
-        tested: &ResultSet,
-        reference: Option<&ResultSet>,
-    ) -> Result<Value> {
-        let value = one(question, tested)?;
-        let Some(reference) = reference else {
-            return Ok(value);
+        of: &dyn Fn(usize) -> Option<&'a ResultSet>,
+    ) -> Result<Option<Value>> {
+        let settings = question.settings;
+        let value = |number: Option<usize>| {
+            let results = number.and_then(of);
+            results.map(|results| one(question, results)).transpose()
         };
-        let other = one(question, reference)?;
-        let divides = question.criterion.about.over.is_some();
-        let pair = |(a, b): (&Option<f64>, &Option<f64>)| {
-            let (a, b) = ((*a)?, (*b)?);
-            match divides {
-                true => (b != 0.0).then(|| a / b),
-                false => Some(a - b),
+        let Some(tested) = value(Some(settings.tested))? else {
+            return Ok(None);
+        };
+        let alone = value(settings.harm)?;
+        let good = question.criterion.about.good;
+        // A harm is compared with a harm.
+        let harmed = |value: Value| match &alone {
+            Some(alone) => value.with(alone, f64::NEG_INFINITY, |with, alone| {
+                harm(with, alone, good)
+            }),
+            None => value,
+        };
+        let divided = |a: f64, b: f64| (b != 0.0).then(|| a / b);
+        Ok(Some(match (value(settings.over)?, value(settings.less)?) {
+            (Some(over), _) => tested.with(&over, 0.0, divided),
+            (None, Some(less)) => {
+                let difference = |a: f64, b: f64| Some(a - b);
+                harmed(tested).with(&harmed(less), f64::NEG_INFINITY, difference)
             }
-        };
-        let pairs = value.samples.iter().zip(&other.samples);
-        let samples: Vec<Option<f64>> = pairs.map(pair).collect();
-        let least = match divides {
-            true => 0.0,
-            false => f64::NEG_INFINITY,
-        };
-        let exact = value.exact && other.exact;
-        Ok(Value {
+            (None, None) => harmed(tested),
+        }))
+    }
+
+    /// Both, replication by replication, with the least value that may come of it.
+    fn with(self, other: &Value, least: f64, both: impl Fn(f64, f64) -> Option<f64>) -> Value {
+        let pairs = self.samples.iter().zip(&other.samples);
+        let samples: Vec<Option<f64>> = pairs.map(|(a, b)| both((*a)?, (*b)?)).collect();
+        let exact = self.exact && other.exact;
+        Value {
             estimate: estimate(&samples, (least, f64::INFINITY), exact),
             samples,
             exact,
-        })
+        }
     }
 
     /// Replications without a value.
     pub(super) fn missing(&self) -> usize {
         self.samples.iter().filter(|value| value.is_none()).count()
+    }
+}
+
+/// The harm to a flow that has the value `with` in company and `alone` by itself (Ware et al. 2019, HotNets, section 4): the share of its
+/// goodput that it loses, or the share of its delay that the company adds. Below zero if it gains.
+fn harm(with: f64, alone: f64, good: Good) -> Option<f64> {
+    match good {
+        Good::More => (alone != 0.0).then(|| (alone - with) / alone),
+        Good::Less => (with != 0.0).then(|| (with - alone) / with),
     }
 }
 
@@ -220,6 +241,15 @@ fn quantile(mut values: Vec<f64>, q: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn harm_is_the_share_of_what_a_flow_has_alone_or_of_what_company_adds() {
+        assert_eq!(harm(4.0, 10.0, Good::More), Some(0.6));
+        assert_eq!(harm(12.0, 10.0, Good::More), Some(-0.2));
+        assert_eq!(harm(1.0, 0.0, Good::More), None);
+        assert_eq!(harm(80.0, 20.0, Good::Less), Some(0.75));
+        assert_eq!(harm(0.0, 20.0, Good::Less), None);
+    }
 
     #[test]
     fn a_quantile_is_a_sample() {

@@ -50,6 +50,24 @@ pub(super) enum Quantity {
     },
 }
 
+/// The numbers of the settings that a criterion compares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Compared {
+    /// That of the tested algorithm.
+    pub(super) tested: usize,
+    pub(super) over: Option<usize>,
+    pub(super) harm: Option<usize>,
+    pub(super) less: Option<usize>,
+}
+
+impl Compared {
+    /// Whether a setting is among them.
+    pub(super) fn has(&self, number: usize) -> bool {
+        let others = [self.over, self.harm, self.less];
+        self.tested == number || others.contains(&Some(number))
+    }
+}
+
 /// A criterion, checked against the scenario of its case.
 #[derive(Clone)]
 pub(super) struct Question<'a> {
@@ -60,9 +78,9 @@ pub(super) struct Question<'a> {
     /// In that unit.
     pub(super) at_least: Option<f64>,
     pub(super) at_most: Option<f64>,
-    /// Numbers of the settings: the tested algorithm's, and that of the reference.
-    pub(super) tested: usize,
-    pub(super) reference: Option<usize>,
+    /// What was measured elsewhere, by its source, in that unit.
+    pub(super) marks: Vec<(&'a str, f64)>,
+    pub(super) settings: Compared,
 }
 
 /// A case for one algorithm: what is to be run and what is asked.
@@ -122,19 +140,22 @@ impl<'a> Plan<'a> {
                 return Err(criterion.error(suite, "to", problem));
             }
             let tested = plan.setting(suite, algorithm, None, window, (quick, seed))?;
-            let name = criterion
-                .about
-                .over
-                .as_ref()
-                .or(criterion.about.less.as_ref());
-            let reference = name.and_then(|name| {
+            let mut reference = |name: &Option<String>| -> Result<Option<usize>> {
+                let Some(name) = name else {
+                    return Ok(None);
+                };
                 let mut all = case.references.iter();
-                all.position(|own| own.name == *name)
-            });
-            let reference = reference
-                .map(|number| plan.setting(suite, algorithm, Some(number), window, (quick, seed)))
-                .transpose()?;
-            let question = question(suite, criterion, (&study, warmup), (tested, reference))?;
+                let number = all.position(|own| own.name == *name);
+                let setting = plan.setting(suite, algorithm, number, window, (quick, seed))?;
+                Ok(Some(setting))
+            };
+            let settings = Compared {
+                tested,
+                over: reference(&criterion.about.over)?,
+                harm: reference(&criterion.about.harm)?,
+                less: reference(&criterion.about.less)?,
+            };
+            let question = question(suite, criterion, (&study, warmup), settings)?;
             plan.questions.push(question);
         }
         for setting in &plan.settings {
@@ -339,7 +360,7 @@ fn question<'a>(
     suite: &Suite,
     criterion: &'a Criterion,
     (study, warmup): (&Study, Span),
-    (tested, reference): (usize, Option<usize>),
+    settings: Compared,
 ) -> Result<Question<'a>> {
     let about = &criterion.about;
     let (quantity, own) = match (&about.metric, &about.series) {
@@ -360,9 +381,10 @@ fn question<'a>(
         (None, Some(series)) => series_of(suite, criterion, series, (study, warmup))?,
         (None, None) => return Err(criterion.error(suite, "metric", "missing".to_owned())),
     };
-    let unit = match about.over {
-        Some(_) => Unit::Index,
-        None => own,
+    let unit = match (&about.over, &about.harm) {
+        (Some(_), _) => Unit::Index,
+        (None, Some(_)) => Unit::Ratio,
+        (None, None) => own,
     };
     let threshold = |key: &str, text: &Option<String>| {
         let number = text.as_deref().map(|text| number(text, unit));
@@ -370,14 +392,19 @@ fn question<'a>(
             .transpose()
             .map_err(|problem| criterion.error(suite, key, problem))
     };
+    let mark = |(from, text): &'a (String, String)| {
+        let value = number(text, unit);
+        let value = value.map_err(|problem| criterion.error(suite, "marks", problem));
+        Ok((from.as_str(), value?))
+    };
     Ok(Question {
         criterion,
         quantity,
         unit,
         at_least: threshold("at_least", &criterion.at_least)?,
         at_most: threshold("at_most", &criterion.at_most)?,
-        tested,
-        reference,
+        marks: criterion.marks.iter().map(mark).collect::<Result<_>>()?,
+        settings,
     })
 }
 

@@ -7,6 +7,7 @@ use sojourn_scenario::document::{Document, Extra, TableRef, ValueRef};
 use sojourn_scenario::error::{LabError, LabErrorKind, Place, Result};
 
 use super::algorithm::{Algorithm, Kind};
+use super::each::expanded;
 use super::keys::{
     CaseParams, CriterionParams, NeedsParams, ReferenceParams, Severity, Statistic, SuiteParams,
 };
@@ -79,6 +80,8 @@ pub struct Criterion {
     pub at_least: Option<String>,
     /// As it is written.
     pub at_most: Option<String>,
+    /// Values known from elsewhere, by what they are from, as they are written.
+    pub(crate) marks: Vec<(String, String)>,
     pub(super) needs: Option<Needs>,
     /// Where it stands.
     pub(super) place: Place,
@@ -90,6 +93,7 @@ impl Suite {
     /// # Errors
     /// When a key is unknown or missing, a value cannot be read, or a name means nothing. The error names the file, the line and the key.
     pub fn from_document(name: &str, document: Document, built_in: bool) -> Result<Suite> {
+        let document = expanded(document)?;
         let root = document.root();
         root.only(&["suite", "case"])?;
         let head = root
@@ -322,7 +326,7 @@ fn criterion(
     source: Option<&str>,
 ) -> Result<Criterion> {
     let mut about: CriterionParams = table.params(Extra {
-        keys: &["at_least", "at_most", "needs"],
+        keys: &["at_least", "at_most", "marks", "needs"],
         dialect: None,
     })?;
     let name = table.required_text("name", "name it, such as name = \"delay\"")?;
@@ -357,6 +361,7 @@ fn criterion(
         about,
         at_least,
         at_most,
+        marks: marks(table)?,
         needs: needs(table)?,
         place: table.place().clone(),
     })
@@ -407,7 +412,7 @@ fn check_references(
     about: &CriterionParams,
     references: &[Reference],
 ) -> Result<()> {
-    for key in ["over", "less"] {
+    for key in ["over", "harm", "less"] {
         if let Some(given) = table.text(key)?
             && references.iter().all(|own| own.name != given)
         {
@@ -416,11 +421,26 @@ fn check_references(
             return Err(unknown(&error, "[[case.reference]]", given, names));
         }
     }
-    if about.over.is_some() && about.less.is_some() {
-        let problem = "a value is divided by a reference, or a reference is subtracted, not both";
+    let both = [
+        ("less", about.less.is_some()),
+        ("harm", about.harm.is_some()),
+    ];
+    if let Some((key, _)) = both.into_iter().find(|(_, given)| *given)
+        && about.over.is_some()
+    {
+        let problem = match key {
+            "less" => "a value is divided by a reference, or a reference is subtracted, not both",
+            _ => "a value is divided by a reference, or its harm is taken, not both",
+        };
         return Err(table
-            .error_on("less", LabErrorKind::Contradiction, problem)
-            .remedy("leave out `over` or `less`"));
+            .error_on(key, LabErrorKind::Contradiction, problem)
+            .remedy(format!("leave out `over` or `{key}`")));
+    }
+    if about.harm.is_none() && table.has("good") {
+        let problem = "it belongs to `harm`, which is not given";
+        return Err(table
+            .error_on("good", LabErrorKind::Contradiction, problem)
+            .remedy("leave it out, or name the reference in which the flow is alone as `harm`"));
     }
     Ok(())
 }
@@ -453,6 +473,15 @@ fn needs(table: &TableRef<'_>) -> Result<Option<Needs>> {
         what: params.what,
         algorithms: all?,
     }))
+}
+
+/// Values known from elsewhere, with what each is from, in the order of the file.
+fn marks(table: &TableRef<'_>) -> Result<Vec<(String, String)>> {
+    let Some(own) = table.table("marks")? else {
+        return Ok(Vec::new());
+    };
+    let mark = |(from, value): (&str, ValueRef<'_>)| Ok((from.to_owned(), value.scalar()?));
+    own.values().map(mark).collect()
 }
 
 fn texts(table: &TableRef<'_>, key: &str) -> Result<BTreeMap<String, String>> {

@@ -74,10 +74,22 @@ pub struct Outcome {
     pub ours: Option<String>,
     /// Why there is no verdict, where there is none.
     pub note: Option<String>,
+    /// Values known from elsewhere, to compare with.
+    #[serde(default)]
+    pub marks: Vec<Mark>,
     /// The value of each replication.
     pub samples: Vec<Option<f64>>,
     /// The command that makes the same runs.
     pub command: String,
+}
+
+/// A value known from elsewhere.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Mark {
+    /// What it is from, such as `Linux 6.1`.
+    pub from: String,
+    /// In the unit of the outcome.
+    pub value: f64,
 }
 
 impl Outcome {
@@ -106,6 +118,10 @@ impl Outcome {
             }
             _ => None,
         };
+        let marks = question.marks.iter().map(|(from, value)| Mark {
+            from: (*from).to_owned(),
+            value: show(*value),
+        });
         Outcome {
             unit: unit.shown().to_owned(),
             verdict,
@@ -117,6 +133,7 @@ impl Outcome {
             at_least: question.at_least.map(show),
             at_most: question.at_most.map(show),
             note,
+            marks: marks.collect(),
             samples: value.samples.iter().map(|value| value.map(show)).collect(),
             ..Outcome::blank(case, question.criterion, command)
         }
@@ -156,10 +173,14 @@ impl Outcome {
                 of.unwrap_or_default()
             ))
         });
-        let against = match (&about.over, &about.less) {
-            (Some(name), _) => format!(", over the reference {name}"),
-            (None, Some(name)) => format!(", less the reference {name}"),
-            (None, None) => String::new(),
+        let against = match (&about.over, &about.harm, &about.less) {
+            (Some(name), ..) => format!(", over the reference {name}"),
+            (_, Some(alone), Some(name)) => {
+                format!(", harm against the reference {alone}, less that in the reference {name}")
+            }
+            (_, Some(alone), None) => format!(", harm against the reference {alone}"),
+            (None, None, Some(name)) => format!(", less the reference {name}"),
+            (None, None, None) => String::new(),
         };
         Outcome {
             criterion: format!("{}/{}", case.about.name, about.name),
@@ -180,6 +201,7 @@ impl Outcome {
             source: about.source.clone().unwrap_or_default(),
             ours: about.ours.clone(),
             note: None,
+            marks: Vec::new(),
             samples: Vec::new(),
             command: command.to_owned(),
         }
@@ -197,6 +219,15 @@ impl Outcome {
             }
             _ => text,
         }
+    }
+
+    /// What is wanted of the value, and what is known of it from elsewhere: `≥ 90 %; Linux 6.1: 93 %`.
+    pub fn wanted(&self) -> String {
+        let marks = self.marks.iter();
+        let marks =
+            marks.map(|mark| format!("{}: {}", mark.from, with_unit(mark.value, &self.unit)));
+        let all: Vec<String> = self.threshold.iter().cloned().chain(marks).collect();
+        all.join("; ")
     }
 }
 
@@ -281,8 +312,18 @@ pub fn schema() -> Json {
             "source": {"type": "string", "description": "The section that asks for it."},
             "ours": {"type": ["string", "null"], "description": "Why this threshold, where the source gives none."},
             "note": maybe,
+            "marks": {"type": "array", "items": {"$ref": "#/$defs/mark"}, "description": "Values known from elsewhere, to compare with."},
             "samples": {"type": "array", "items": number, "description": "The value of each replication."},
             "command": {"type": "string", "description": "The command that makes the same runs."},
+        },
+    });
+    let mark = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["from", "value"],
+        "properties": {
+            "from": {"type": "string", "description": "What it is from, such as Linux 6.1."},
+            "value": {"type": "number", "description": "In the unit of the outcome."},
         },
     });
     let report = json!({
@@ -309,6 +350,6 @@ pub fn schema() -> Json {
             {"$ref": "#/$defs/report"},
             {"type": "array", "items": {"$ref": "#/$defs/report"}},
         ],
-        "$defs": {"report": report, "outcome": outcome},
+        "$defs": {"report": report, "outcome": outcome, "mark": mark},
     })
 }

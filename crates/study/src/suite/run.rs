@@ -191,9 +191,7 @@ fn judge<'a, E: From<LabError>>(
     loop {
         let mut results = Vec::new();
         for (number, setting) in plan.settings.iter().enumerate() {
-            let asked = |question: &Question<'_>| {
-                question.tested == number || question.reference == Some(number)
-            };
+            let asked = |question: &Question<'_>| question.settings.has(number);
             if !plan.questions.iter().any(asked) {
                 results.push(None);
                 continue;
@@ -205,9 +203,8 @@ fn judge<'a, E: From<LabError>>(
         }
         let mut all = Vec::new();
         for question in &plan.questions {
-            let of = |number: usize| results[number].as_ref();
-            if let Some(tested) = of(question.tested) {
-                let value = Value::of(question, tested, question.reference.and_then(of))?;
+            let of = |number: usize| results.get(number).and_then(Option::as_ref);
+            if let Some(value) = Value::of(question, &of)? {
                 let verdict = verdict(question, &value);
                 all.push((question, value, verdict));
             }
@@ -252,6 +249,28 @@ fn fit(pattern: &[char], name: &[char]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_case_that_comes_along_is_a_scenario_for_what_it_tests() -> Result<()> {
+        for own in super::super::named::built_in() {
+            let suite = own.suite()?;
+            for case in &suite.cases {
+                for kind in case.substitute.keys() {
+                    let name = match (kind, &case.needs) {
+                        (_, Some(needs)) => needs.algorithms[0].as_str(),
+                        (super::super::Kind::Queue, None) => "codel",
+                        (super::super::Kind::Cc, None) => "cubic",
+                    };
+                    let tested = Algorithm::new(*kind, name);
+                    for quick in [true, false] {
+                        let plan = Plan::of(&suite, case, &tested, (quick, 1))?;
+                        assert!(!plan.settings.is_empty(), "{}", case.about.name);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 
     #[test]
     fn a_pattern_fits_whole_names() {

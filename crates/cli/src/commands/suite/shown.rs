@@ -46,7 +46,7 @@ fn one(report: &Report, width: Option<usize>) -> String {
             outcome.criterion.clone(),
             outcome.verdict.name().to_owned(),
             outcome.shown(),
-            outcome.threshold.clone().unwrap_or_default(),
+            outcome.wanted(),
         ]
     };
     let grid = Grid {
