@@ -17,6 +17,9 @@ BIN := $(VENV)/bin
 STUDY := codel-drr-bandwidth-mtu
 RESULTS := results/$(STUDY)
 PAPER := results/paper
+BOARD ?= results/board
+# Not empty: the full form of the board, in place of the quick one.
+FULL ?=
 MINUTES ?= 60
 KILLS ?= 100
 # The crates of the simulation, which have to compile to WebAssembly as well, as does what checks a scenario.
@@ -37,6 +40,10 @@ help: ## List the targets
 demo: develop ## Build the command, run the study of CoDel against DRR, write its report and figures
 	$(BIN)/sojourn study $(STUDY) --out $(RESULTS)
 	$(BIN)/sojourn report $(RESULTS) --images svg,png
+
+.PHONY: board
+board: develop ## Run all suites over all algorithms and write their board, the quick form; FULL=1 for the full one
+	$(BIN)/sojourn board --out $(BOARD) $(if $(FULL),,--quick)
 
 .PHONY: paper
 paper: develop ## Run the study of docs/paper, write its tables, numbers and figure, and typeset it

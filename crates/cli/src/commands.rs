@@ -50,6 +50,7 @@ commands! {
     ["Study"]
     study::StudyArgs as Study,
     suite::SuiteArgs as Suite,
+    board::BoardArgs as Board,
     merge::MergeArgs as Merge,
     map::MapArgs as Map,
     worst::WorstArgs as Worst,

@@ -9,6 +9,7 @@
 )]
 
 mod args;
+mod cases;
 mod cluster;
 mod command;
 mod commands;

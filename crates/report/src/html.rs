@@ -18,7 +18,8 @@ use crate::summary::Summary;
 use crate::topology::section;
 use out::Out;
 
-const STYLE: &str = include_str!("assets/report.css");
+/// The style of a page.
+pub const STYLE: &str = include_str!("assets/report.css");
 const SCRIPT: &str = include_str!("assets/report.js");
 const VEGA: &str = include_str!("../vendor/vega.min.js");
 const VEGA_LITE: &str = include_str!("../vendor/vega-lite.min.js");

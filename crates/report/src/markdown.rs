@@ -39,7 +39,7 @@ pub(crate) fn words(text: &str) -> String {
 }
 
 /// Text with the five characters that mean something in HTML replaced, for content and attributes.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -228,7 +228,7 @@ fn legend(panel: &Panel, classes: &[String], out: &mut String) {
 }
 
 /// 1, 2 or 5 times a power of ten, at least `least`.
-fn nice(least: f64) -> f64 {
+pub(crate) fn nice(least: f64) -> f64 {
     if least <= 0.0 {
         return 1.0;
     }
@@ -245,7 +245,7 @@ fn nice(least: f64) -> f64 {
 }
 
 /// A tick, with the digits that its step has.
-fn shown(value: f64, step: f64) -> String {
+pub(crate) fn shown(value: f64, step: f64) -> String {
     let mut digits = 0;
     let mut unit = 1.0;
     while unit > step * 1.0001 && digits < 9 {

@@ -5,7 +5,7 @@ mod frame;
 mod over_factor;
 pub(crate) mod quantity;
 mod request;
-mod thinned;
+pub(crate) mod thinned;
 mod total;
 
 use sojourn_results::asked::Names;

@@ -1,6 +1,7 @@
 //! Studies: scenarios with factors, carried out, audited, summarized, and compared with what was published.
 
 pub mod auditor;
+pub mod board;
 pub mod bundle;
 pub mod dialects;
 pub mod expect;

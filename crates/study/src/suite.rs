@@ -22,6 +22,7 @@
 mod algorithm;
 mod baseline;
 mod command;
+mod course;
 mod each;
 mod junit;
 mod keys;
@@ -35,6 +36,7 @@ mod verdict;
 
 pub use algorithm::{Algorithm, Kind};
 pub use baseline::{Baseline, Change, Changed};
+pub use course::{Course, Line};
 pub use junit::junit;
 pub use keys::{
     Better, CaseParams, CriterionParams, Good, NeedsParams, ReferenceParams, Severity, Statistic,
@@ -42,6 +44,7 @@ pub use keys::{
 };
 pub use named::{built_in, find, names};
 pub use read::{Case, Criterion, Suite};
-pub use record::{Mark, Outcome, Report, SCHEMA_NAME, json, schema};
-pub use run::{Make, Request, chosen, run};
+pub(crate) use record::with_interval;
+pub use record::{Mark, Outcome, Report, SCHEMA_NAME, json, json_list, schema};
+pub use run::{Make, Request, check, chosen, run, run_and_see};
 pub use verdict::Verdict;

@@ -3,16 +3,15 @@
 mod shown;
 
 use crate::args::{Format, threads};
+use crate::cases;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{complain, emit, emit_data, say, table, warn};
-use crate::progress::{Line, watched};
+use crate::output::{emit, emit_data, say, table, warn};
 use clap::Args;
-use sojourn_results::ResultSet;
 use sojourn_results::directory::write_whole;
 use sojourn_scenario::{LabError, LabErrorKind};
-use sojourn_study::study::{Executed, Options, Progress, Study, execute};
+use sojourn_study::study::Study;
 use sojourn_study::suite::{
     Algorithm, Baseline, Kind, Report, Request, Suite, Verdict, built_in, chosen, find, json,
     junit, names, run,
@@ -113,9 +112,9 @@ fn list(format: Format) -> Result<(), Failure> {
     let header = ["suite", "tests", "cases", "criteria", "title"];
     match format {
         Format::Table => emit(&format!(
-            "{}\nRun one of them: sojourn suite {} --queue codel --quick\n",
+            "{}\nRun one of them: {}\n",
             table(&header, &rows),
-            built_in().first().map_or("NAME", |own| own.name),
+            example(),
         )),
         Format::Csv => emit_data(&crate::output::csv(&header, &rows)?),
         Format::Json => {
@@ -128,6 +127,25 @@ fn list(format: Format) -> Result<(), Failure> {
             let all: Vec<_> = each.collect();
             emit_data(&format!("{:#}\n", serde_json::json!(all)))
         }
+    }
+}
+
+/// A command that runs the first suite that comes along.
+fn example() -> String {
+    let first = built_in().first();
+    let kind = first.and_then(|own| own.suite().ok()?.kinds().first().copied());
+    let name = first.map_or("NAME", |own| own.name);
+    format!(
+        "sojourn suite {name} {} --quick",
+        usual(kind.unwrap_or(Kind::Queue))
+    )
+}
+
+/// An algorithm of a kind, as an argument.
+fn usual(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Queue => "--queue codel",
+        Kind::Cc => "--cc cubic",
     }
 }
 
@@ -157,7 +175,7 @@ fn test(args: &SuiteArgs) -> Result<(), Failure> {
     let mut begun: BTreeSet<PathBuf> = BTreeSet::new();
     let mut make = |study: &Study, names: (&str, &str), folder: &Path| {
         let first = begun.insert(folder.to_owned());
-        make(args, study, names, folder, args.fresh && first)
+        cases::make(study, names, folder, args.jobs, args.fresh && first)
     };
     let reports = run(&request, &out, &mut make)?;
     write(args, &reports)?;
@@ -212,14 +230,7 @@ fn algorithms(args: &SuiteArgs, suite: &Suite) -> Result<Vec<Algorithm>, LabErro
         }
     }
     if all.is_empty() {
-        let takes: Vec<String> = suite
-            .kinds()
-            .iter()
-            .map(|kind| match kind {
-                Kind::Queue => "--queue codel".to_owned(),
-                Kind::Cc => "--cc cubic".to_owned(),
-            })
-            .collect();
+        let takes: Vec<&str> = suite.kinds().iter().map(|kind| usual(*kind)).collect();
         return Err(
             LabError::new(LabErrorKind::MissingKey, "there is nothing to test")
                 .in_file(&format!("sojourn suite {}", suite.name))
@@ -227,41 +238,6 @@ fn algorithms(args: &SuiteArgs, suite: &Suite) -> Result<Vec<Algorithm>, LabErro
         );
     }
     Ok(all)
-}
-
-/// Makes the runs of one study that are not there.
-fn make(
-    args: &SuiteArgs,
-    study: &Study,
-    (name, command): (&str, &str),
-    folder: &Path,
-    fresh: bool,
-) -> Result<ResultSet, Failure> {
-    let line = Line::new(name);
-    let mut progress = |news: &Progress| line.show(news);
-    let options = Options {
-        command: command.to_owned(),
-        fresh,
-        threads: args.jobs,
-        progress: Some(&mut progress),
-        cancel: Some(interrupt::flag()),
-        ..Options::default()
-    };
-    let executed = execute(study, watched, Some(folder), options);
-    line.end();
-    let Executed {
-        results,
-        failures,
-        repaired,
-        ..
-    } = executed?;
-    for damage in repaired {
-        complain(&damage.to_string());
-    }
-    if let Some(failure) = failures.into_iter().next() {
-        return Err(failure.error.into());
-    }
-    results.ok_or_else(|| LabError::new(LabErrorKind::Bug, "a study without results").into())
 }
 
 fn write(args: &SuiteArgs, reports: &[Report]) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bad_input;
+mod board;
 mod commands;
 mod dialects_and_maps;
 mod draw;

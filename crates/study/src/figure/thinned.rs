@@ -23,7 +23,16 @@ pub(super) fn thin(series: &SeriesOutcome) -> (Vec<(f64, f64)>, Option<String>) 
         return (samples, None);
     }
     let size = samples.len().div_ceil(BUCKETS);
-    let mut thinned = Vec::with_capacity(2 * BUCKETS);
+    let text = format!(
+        "Of {} samples, the least and the greatest of every {size} are drawn.",
+        samples.len()
+    );
+    (extremes(&samples, size), Some(text))
+}
+
+/// Of every `size` samples, the least and the greatest, in the order in which they came.
+pub(crate) fn extremes(samples: &[(f64, f64)], size: usize) -> Vec<(f64, f64)> {
+    let mut thinned = Vec::new();
     for bucket in samples.chunks(size) {
         let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
         let (least, most) = (
@@ -43,11 +52,7 @@ pub(super) fn thin(series: &SeriesOutcome) -> (Vec<(f64, f64)>, Option<String>) 
             thinned.push(*second);
         }
     }
-    let text = format!(
-        "Of {} samples, the least and the greatest of every {size} are drawn.",
-        samples.len()
-    );
-    (thinned, Some(text))
+    thinned
 }
 
 #[cfg(test)]

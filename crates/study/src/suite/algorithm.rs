@@ -1,6 +1,6 @@
 //! What a suite tests, and how it gets into a scenario.
 
-use sojourn_scenario::catalogue::entries;
+use sojourn_scenario::catalogue::{Entry, Family, entries};
 use sojourn_scenario::document::Document;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_units::{Spec, choice};
@@ -33,6 +33,37 @@ impl Algorithm {
         }
     }
 
+    /// Those of a kind in the catalogue, each in its default dialect, in the order of the catalogue.
+    pub fn catalogue(kind: Kind) -> Vec<Algorithm> {
+        let all = of_kind(kind).into_iter();
+        all.map(|entry| Algorithm::new(kind, entry.name)).collect()
+    }
+
+    /// Checks that the catalogue has one of this name and kind.
+    ///
+    /// # Errors
+    /// When there is none; the error has the nearest name.
+    pub fn check(&self) -> Result<()> {
+        let all = of_kind(self.kind);
+        let names = || {
+            let each = all.iter();
+            each.flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()))
+        };
+        let name = self.name();
+        if names().any(|own| own == name) {
+            return Ok(());
+        }
+        let (what, list) = match self.kind {
+            Kind::Queue => ("queue", "sojourn list queues"),
+            Kind::Cc => ("congestion control", "sojourn list congestion"),
+        };
+        let problem = format!("there is no {what} {name:?}");
+        Err(LabError::new(LabErrorKind::UnknownName, problem)
+            .in_file(&format!("--{} {}", self.kind.name(), self.text))
+            .nearest(sojourn_units::nearest(name, names()))
+            .remedy(format!("see {list}")))
+    }
+
     /// Its name without parameters.
     pub fn name(&self) -> &str {
         self.text.split_whitespace().next().unwrap_or("")
@@ -58,7 +89,7 @@ impl Algorithm {
     }
 
     /// Its name in paths of results.
-    pub(super) fn folder(&self) -> String {
+    pub fn folder(&self) -> String {
         let plain = |c: char| match c {
             c if c.is_ascii_alphanumeric() || "_.=-".contains(c) => c,
             _ => '-',
@@ -91,6 +122,16 @@ impl Algorithm {
     }
 }
 
+/// The entries of the catalogue of a kind.
+fn of_kind(kind: Kind) -> Vec<Entry> {
+    let family = match kind {
+        Kind::Queue => Family::Queue,
+        Kind::Cc => Family::Congestion,
+    };
+    let all = entries().into_iter();
+    all.filter(|entry| entry.family == family).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,5 +146,24 @@ mod tests {
         assert_eq!(json["flows"][0]["kind"], "sack");
         assert_eq!(json["flows"][0]["initial_window"], 3);
         Ok(())
+    }
+
+    #[test]
+    fn a_name_is_that_of_its_kind() {
+        for kind in Kind::ALL {
+            let all = Algorithm::catalogue(*kind);
+            assert!(all.len() > 20 && all.iter().all(|own| own.check().is_ok()));
+        }
+        let error = |kind, text| {
+            let error = Algorithm::new(kind, text).check();
+            error.expect_err("there is no such algorithm")
+        };
+        assert_eq!(error(Kind::Queue, "codle").meant(), Some("codel"));
+        assert!(error(Kind::Queue, "cubic").to_string().contains("no queue"));
+        assert!(
+            error(Kind::Cc, "codel")
+                .to_string()
+                .contains("no congestion control")
+        );
     }
 }

@@ -217,7 +217,7 @@ fn taken(
 }
 
 /// The samples of several series at the same times, added.
-fn added(all: &[Vec<(f64, f64)>]) -> Vec<(f64, f64)> {
+pub(super) fn added(all: &[Vec<(f64, f64)>]) -> Vec<(f64, f64)> {
     let mut sums: std::collections::BTreeMap<u64, (f64, f64)> = std::collections::BTreeMap::new();
     for (time, value) in all.iter().flatten() {
         let sum = sums.entry(time.to_bits()).or_insert((*time, 0.0));

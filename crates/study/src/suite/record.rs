@@ -209,15 +209,9 @@ impl Outcome {
 
     /// The value with its unit and interval, in a few digits; a dash where there is none.
     pub fn shown(&self) -> String {
-        let Some(value) = self.value else {
-            return "-".to_owned();
-        };
-        let text = with_unit(value, &self.unit);
-        match (self.low, self.high) {
-            (Some(low), Some(high)) => {
-                format!("{text} ({}…{})", brief(low, 3), brief(high, 3))
-            }
-            _ => text,
+        match self.value {
+            Some(value) => with_interval(value, self.low.zip(self.high), &self.unit),
+            None => "-".to_owned(),
         }
     }
 
@@ -228,6 +222,20 @@ impl Outcome {
             marks.map(|mark| format!("{}: {}", mark.from, with_unit(mark.value, &self.unit)));
         let all: Vec<String> = self.threshold.iter().cloned().chain(marks).collect();
         all.join("; ")
+    }
+
+    /// The value with its unit, in a few digits.
+    pub fn shown_value(&self) -> Option<String> {
+        self.value.map(|value| with_unit(value, &self.unit))
+    }
+}
+
+/// A value with its unit and the ends of its interval, in a few digits.
+pub(crate) fn with_interval(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
+    let text = with_unit(value, unit);
+    match ends {
+        Some((low, high)) => format!("{text} ({}…{})", brief(low, 3), brief(high, 3)),
+        None => text,
     }
 }
 
@@ -280,6 +288,11 @@ pub fn json(reports: &[Report]) -> String {
         all => json!(all),
     };
     format!("{value:#}\n")
+}
+
+/// The reports as a list in JSON, however many there are.
+pub fn json_list(reports: &[&Report]) -> String {
+    format!("{:#}\n", json!(reports))
 }
 
 /// The JSON Schema of [`json()`].

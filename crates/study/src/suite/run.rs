@@ -7,6 +7,7 @@ use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
 use super::algorithm::Algorithm;
 use super::command::Replay;
+use super::course::Course;
 use super::measure::Value;
 use super::places::{Plan, Question};
 use super::read::{Case, Suite};
@@ -66,18 +67,16 @@ pub fn chosen<'a>(request: &Request<'a>) -> Result<Vec<&'a Case>> {
     Ok(suite.cases.iter().filter(wanted).collect())
 }
 
-/// Runs the cases of a request for each algorithm, below the folder `out`, and judges them.
-///
-/// Every scenario is read and compiled before the first runs. A case with an undecided criterion gets twice as many replications, up to the
-/// most that the suite allows; which ones follows from the suite, the algorithm, the case and the seed alone.
+/// Checks a request: every scenario is read and compiled, and nothing runs.
 ///
 /// # Errors
-/// When a case cannot be run, and those of `make`.
-pub fn run<E: From<LabError>>(
-    request: &Request<'_>,
-    out: &Path,
-    make: &mut Make<'_, E>,
-) -> std::result::Result<Vec<Report>, E> {
+/// When a case cannot be run.
+pub fn check(request: &Request<'_>) -> Result<()> {
+    plans(request).map(drop)
+}
+
+/// For each algorithm, the cases that are for it.
+fn plans<'a>(request: &Request<'a>) -> Result<Vec<(&'a Algorithm, Vec<Plan<'a>>)>> {
     let suite = request.suite;
     let cases = chosen(request)?;
     check_kinds(request, &cases)?;
@@ -94,6 +93,38 @@ pub fn run<E: From<LabError>>(
             .collect();
         plans.push((algorithm, own?));
     }
+    Ok(plans)
+}
+
+/// Runs the cases of a request for each algorithm, below the folder `out`, and judges them.
+///
+/// Every scenario is read and compiled before the first runs. A case with an undecided criterion gets twice as many replications, up to the
+/// most that the suite allows; which ones follows from the suite, the algorithm, the case and the seed alone.
+///
+/// # Errors
+/// When a case cannot be run, and those of `make`.
+pub fn run<E: From<LabError>>(
+    request: &Request<'_>,
+    out: &Path,
+    make: &mut Make<'_, E>,
+) -> std::result::Result<Vec<Report>, E> {
+    run_and_see(request, out, make, &mut |_| {})
+}
+
+/// As [`run`], and hands `see` what each criterion of a time series reads.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_and_see<E: From<LabError>>(
+    request: &Request<'_>,
+    out: &Path,
+    make: &mut Make<'_, E>,
+    see: &mut dyn FnMut(Course),
+) -> std::result::Result<Vec<Report>, E> {
+    let suite = request.suite;
+    let cases = chosen(request)?;
+    let seed = request.seed.unwrap_or(suite.about.seed);
+    let plans = plans(request)?;
     let mut reports = Vec::new();
     for (algorithm, plans) in plans {
         let mut report = Report {
@@ -124,7 +155,7 @@ pub fn run<E: From<LabError>>(
             let Some(plan) = plans.iter().find(|plan| std::ptr::eq(plan.case, *case)) else {
                 continue;
             };
-            let judged = judge(request, plan, (out, &command), make)?;
+            let judged = judge(request, plan, (out, &command), make, see)?;
             for criterion in &case.criteria {
                 if let Some(what) = criterion.lacks(algorithm) {
                     let outcome = Outcome::not_applicable(case, criterion, what, &command);
@@ -181,6 +212,7 @@ fn judge<'a, E: From<LabError>>(
     plan: &'a Plan<'_>,
     (out, command): (&Path, &str),
     make: &mut Make<'_, E>,
+    see: &mut dyn FnMut(Course),
 ) -> std::result::Result<Vec<Judged<'a>>, E> {
     let about = &request.suite.about;
     let (first, most) = match request.quick {
@@ -211,6 +243,13 @@ fn judge<'a, E: From<LabError>>(
         }
         let open = all.iter().any(|own| own.2 == Verdict::Undecided);
         if replications >= most || !open {
+            for question in &plan.questions {
+                if let Some(tested) = results[question.tested].as_ref()
+                    && let Some(course) = Course::of(plan.case, question, tested)?
+                {
+                    see(course);
+                }
+            }
             return Ok(all);
         }
         replications = replications.saturating_mul(2).min(most);
