@@ -39,7 +39,11 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "TIME", default_value = "30ms")]
     pub(crate) rtt: String,
     /// What the link is used for at the same time, separated by commas: bulk, web, voice, game, video.
-    #[arg(long = "use", value_name = "USES", default_value = "web,voice,game,bulk")]
+    #[arg(
+        long = "use",
+        value_name = "USES",
+        default_value = "web,voice,game,bulk"
+    )]
     pub(crate) uses: String,
     /// Where you can change settings: linux, openwrt or docsis (the cable modem and the operator's end).
     #[arg(long, value_name = "PLATFORM", default_value = "linux")]
@@ -294,7 +298,10 @@ fn command(args: &AdviseArgs) -> String {
         .option("--use", Some(&args.uses))
         .option("--platform", Some(&args.platform))
         .option("--dev", default(&args.dev, "eth0").as_deref())
-        .option("--overhead", default(&args.overhead.to_string(), "18").as_deref())
+        .option(
+            "--overhead",
+            default(&args.overhead.to_string(), "18").as_deref(),
+        )
         .option("--buffer", default(&args.buffer, "1000p").as_deref())
         .option("--vary", args.vary.as_deref())
         .option("--vary-every", default(&args.vary_every, "15s").as_deref())

@@ -34,6 +34,8 @@ pub struct Advice {
 pub struct Judged {
     /// Its name.
     pub label: String,
+    /// How much there is to set up.
+    pub effort: u32,
     /// Per use of the request, in its order.
     pub uses: Vec<Measured>,
     /// The use in which it loses most, by its place, and the points that it loses there.
@@ -79,6 +81,13 @@ impl Advice {
     }
 }
 
+impl Judged {
+    /// What it gives in the use in which it loses most.
+    pub fn worst_use(&self) -> Option<&Measured> {
+        self.uses.get(self.worst.0)
+    }
+}
+
 /// What the results say.
 pub(super) fn advice(plan: &Plan, results: &ResultSet, experiment: &ExperimentInfo) -> Advice {
     let wanted = Wanted::of(results, experiment);
@@ -95,7 +104,7 @@ pub(super) fn advice(plan: &Plan, results: &ResultSet, experiment: &ExperimentIn
         let own = point(&setting.label);
         let each: Vec<Vec<Vec<Option<f64>>>> = uses
             .iter()
-            .map(|one| by_replication(&wanted, own, *one))
+            .map(|one| by_replication(&wanted, own, &one.metrics(uses)))
             .collect();
         let values = uses.iter().zip(&each).map(|(one, replications)| {
             let samples = replications
@@ -105,6 +114,7 @@ pub(super) fn advice(plan: &Plan, results: &ResultSet, experiment: &ExperimentIn
         });
         settings.push(Judged {
             label: setting.label.clone(),
+            effort: setting.effort,
             uses: values.collect(),
             worst: (0, 0.0),
         });
@@ -120,13 +130,12 @@ pub(super) fn advice(plan: &Plan, results: &ResultSet, experiment: &ExperimentIn
 fn by_replication(
     wanted: &Wanted<'_>,
     point: Option<&PointInfo>,
-    one: Use,
+    metrics: &[&str],
 ) -> Vec<Vec<Option<f64>>> {
     let Some(point) = point else {
         return Vec::new();
     };
-    let columns: Vec<Vec<Option<f64>>> = one
-        .metrics()
+    let columns: Vec<Vec<Option<f64>>> = metrics
         .iter()
         .map(|metric| match wanted.parse(metric, None) {
             Some(asked) => wanted.values(point, &asked),
@@ -137,21 +146,18 @@ fn by_replication(
     (0..rows)
         .map(|row| {
             let cells = columns.iter();
-            cells.map(|column| column.get(row).copied().flatten()).collect()
+            cells
+                .map(|column| column.get(row).copied().flatten())
+                .collect()
         })
         .collect()
 }
 
 fn measured_of(of: Use, samples: Vec<Option<f64>>) -> Measured {
     let values: Vec<f64> = samples.iter().copied().flatten().collect();
-    // R may be below zero.
-    let bounds = match of {
-        Use::Voice => (f64::NEG_INFINITY, f64::INFINITY),
-        Use::Bulk | Use::Web | Use::Game | Use::Video => (0.0, f64::INFINITY),
-    };
     Measured {
         of,
-        value: Estimate::within(&values, bounds),
+        value: Estimate::within(&values, (0.0, f64::INFINITY)),
         samples,
         points: 0.0,
         lost: 0.0,
@@ -193,7 +199,11 @@ fn decide(mut settings: Vec<Judged>) -> Advice {
         .min_by(|a, b| worst(a).total_cmp(&worst(b)))
         .unwrap_or(0);
     let recommended = (0..settings.len())
-        .find(|at| worst(at) <= worst(&best) + TIE)
+        .filter(|at| worst(at) <= worst(&best) + TIE)
+        .min_by(|a, b| {
+            let simpler = settings[*a].effort.cmp(&settings[*b].effort);
+            simpler.then_with(|| worst(a).total_cmp(&worst(b)))
+        })
         .unwrap_or(best);
     let tests = compare(&mut settings, recommended);
     let alike = settings.iter().enumerate().filter(|(at, own)| {
@@ -260,12 +270,13 @@ mod tests {
     use super::*;
 
     /// A setting with these values of a use, which are its points.
-    fn setting(label: &str, uses: &[(Use, [f64; 5])]) -> Judged {
+    fn setting(label: &str, effort: u32, uses: &[(Use, [f64; 5])]) -> Judged {
         let each = uses.iter().map(|(of, values)| {
             measured_of(*of, values.iter().map(|value| Some(*value)).collect())
         });
         Judged {
             label: label.to_owned(),
+            effort,
             uses: each.collect(),
             worst: (0, 0.0),
         }
@@ -287,9 +298,21 @@ mod tests {
     #[test]
     fn the_setting_whose_worst_use_loses_least_is_recommended() {
         let advice = decided(vec![
-            setting("today", &[(Use::Bulk, around(96.0)), (Use::Voice, around(40.0))]),
-            setting("slow", &[(Use::Bulk, around(70.0)), (Use::Voice, around(92.0))]),
-            setting("good", &[(Use::Bulk, around(90.0)), (Use::Voice, around(91.0))]),
+            setting(
+                "today",
+                0,
+                &[(Use::Bulk, around(96.0)), (Use::Voice, around(40.0))],
+            ),
+            setting(
+                "slow",
+                1,
+                &[(Use::Bulk, around(70.0)), (Use::Voice, around(92.0))],
+            ),
+            setting(
+                "good",
+                2,
+                &[(Use::Bulk, around(90.0)), (Use::Voice, around(91.0))],
+            ),
         ]);
         assert_eq!(advice.recommended().label, "good");
         assert_eq!(advice.settings[0].worst.0, 1);
@@ -299,19 +322,36 @@ mod tests {
     #[test]
     fn of_settings_that_are_nearly_as_good_the_simplest_is_recommended() {
         let advice = decided(vec![
-            setting("simple", &[(Use::Bulk, around(88.5)), (Use::Voice, around(90.0))]),
-            setting("best", &[(Use::Bulk, around(90.0)), (Use::Voice, around(90.0))]),
+            setting(
+                "simple",
+                1,
+                &[(Use::Bulk, around(88.5)), (Use::Voice, around(90.0))],
+            ),
+            setting(
+                "best",
+                2,
+                &[(Use::Bulk, around(90.0)), (Use::Voice, around(90.0))],
+            ),
         ]);
         assert_eq!((advice.recommended, advice.best), (0, 1));
+    }
+
+    #[test]
+    fn of_settings_that_differ_in_a_number_alone_the_better_one_is_recommended() {
+        let advice = decided(vec![
+            setting("95", 1, &[(Use::Bulk, around(89.0))]),
+            setting("90", 1, &[(Use::Bulk, around(90.0))]),
+        ]);
+        assert_eq!(advice.recommended, 1);
     }
 
     #[test]
     fn what_differs_by_chance_alone_is_called_alike() {
         let noisy = [80.0, 95.0, 85.0, 99.0, 90.0];
         let advice = decided(vec![
-            setting("one", &[(Use::Bulk, [82.0, 93.0, 88.0, 96.0, 91.0])]),
-            setting("other", &[(Use::Bulk, noisy)]),
-            setting("worse", &[(Use::Bulk, around(40.0))]),
+            setting("one", 1, &[(Use::Bulk, [82.0, 93.0, 88.0, 96.0, 91.0])]),
+            setting("other", 1, &[(Use::Bulk, noisy)]),
+            setting("worse", 1, &[(Use::Bulk, around(40.0))]),
         ]);
         assert_eq!(advice.tests, 2);
         assert_eq!(advice.alike, [1 - advice.recommended]);
@@ -322,8 +362,8 @@ mod tests {
     #[test]
     fn a_shorter_page_load_time_has_more_points() {
         let advice = decided(vec![
-            setting("slow", &[(Use::Web, around(6.0))]),
-            setting("fast", &[(Use::Web, around(1.5))]),
+            setting("slow", 1, &[(Use::Web, around(6.0))]),
+            setting("fast", 2, &[(Use::Web, around(1.5))]),
         ]);
         assert_eq!(advice.recommended, 1);
         let points = advice.settings[0].uses[0].points;

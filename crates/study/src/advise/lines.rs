@@ -56,7 +56,9 @@ fn shaped(request: &Request, setting: &Setting) -> Result<Vec<String>> {
     let ifb = ifb(device);
     let mut all = vec![format!("# Up: what {device} sends.")];
     all.extend(tc(request, &setting.up, device)?);
-    all.push(format!("# Down: what {device} receives goes through {ifb}."));
+    all.push(format!(
+        "# Down: what {device} receives goes through {ifb}."
+    ));
     all.extend([
         format!("ip link add name {ifb} type ifb"),
         format!("ip link set dev {ifb} up"),

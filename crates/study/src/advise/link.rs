@@ -84,13 +84,19 @@ impl Link {
     /// When it is no share from 5 % to 95 %.
     pub fn least_share(text: &str) -> Result<f64> {
         let wrong = || {
-            LabError::new(LabErrorKind::BadValue, format!("{text:?} is no share of the rate"))
-                .in_file("--vary")
-                .remedy("write the lowest rate in percent of --rate, from 5% to 95%, such as 40%")
+            LabError::new(
+                LabErrorKind::BadValue,
+                format!("{text:?} is no share of the rate"),
+            )
+            .in_file("--vary")
+            .remedy("write the lowest rate in percent of --rate, from 5% to 95%, such as 40%")
         };
         let ratio: sojourn_units::Ratio = text.trim().parse().map_err(|_| wrong())?;
         let share = ratio.get();
-        (0.05..=0.95).contains(&share).then_some(share).ok_or_else(wrong)
+        (0.05..=0.95)
+            .contains(&share)
+            .then_some(share)
+            .ok_or_else(wrong)
     }
 
     /// Fails unless the uses have room.
@@ -100,7 +106,9 @@ impl Link {
                 let problem = format!("{rate} {way} is out of range");
                 return Err(LabError::new(LabErrorKind::BadValue, problem)
                     .in_file("--rate")
-                    .remedy(format!("write a rate from {LEAST} to {MOST}, such as 50/10Mbps")));
+                    .remedy(format!(
+                        "write a rate from {LEAST} to {MOST}, such as 50/10Mbps"
+                    )));
             }
         }
         if self.rtt > LONGEST {
@@ -154,7 +162,10 @@ fn low_rate(gaps: &str) -> f64 {
     const BITS: u64 = 12_000;
     let mut seconds: Vec<u64> = Vec::new();
     let (mut now, mut all) = (0_u64, 0_u64);
-    for gap in gaps.split(',').filter_map(|gap| gap.trim().parse::<u64>().ok()) {
+    for gap in gaps
+        .split(',')
+        .filter_map(|gap| gap.trim().parse::<u64>().ok())
+    {
         now += gap;
         all += BITS;
         let second = usize::try_from(now / 1000).unwrap_or(usize::MAX);

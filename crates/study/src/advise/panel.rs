@@ -32,6 +32,8 @@ pub struct Setting {
     pub up: String,
     /// Whether voice and game are marked for a low-latency queue.
     pub marked: bool,
+    /// How much there is to set up and to understand: the lower, the simpler. Settings that differ in a number alone have the same.
+    pub effort: u32,
 }
 
 /// How a setting is made.
@@ -65,7 +67,14 @@ const FULL: u64 = 1514;
 /// Target of CoDel, RFC 8289 section 4.2, in microseconds; at slow rates, the time of one and a half full packets, as SQM and CAKE have it.
 const TARGET_US: u64 = 5000;
 
-/// The settings for a request, the simplest first. The first is what is there today.
+/// Efforts: nothing to do; one qdisc; one qdisc that shapes, too; that with one more option; a qdisc in a shaper.
+const NOTHING: u32 = 0;
+const QDISC: u32 = 1;
+const SHAPING_QDISC: u32 = 2;
+const OPTION_MORE: u32 = 3;
+const QDISC_IN_SHAPER: u32 = 4;
+
+/// The settings for a request. The first is what is there today.
 pub fn panel(request: &Request) -> Vec<Setting> {
     let link = &request.link;
     match request.platform {
@@ -105,7 +114,7 @@ impl Share {
         };
         let each = SHARES_VARYING.iter().map(|share| Share::of(link, *share));
         let low = Share {
-            name: "of low".to_owned(),
+            name: "lowest".to_owned(),
             down: scaled(link.down, SHARES_VARYING[0] * down),
             up: scaled(link.up, SHARES_VARYING[0] * up),
         };
@@ -115,7 +124,7 @@ impl Share {
     /// As a part of a sentence.
     fn words(&self) -> String {
         let what = match self.name.as_str() {
-            "of low" => "95 % of the lowest rate".to_owned(),
+            "lowest" => "95 % of the lowest rate".to_owned(),
             share => format!("{share} of the rate"),
         };
         format!("{what} ({} down, {} up)", self.down, self.up)
@@ -136,21 +145,32 @@ fn scaled(rate: Rate, share: f64) -> Rate {
 fn router(link: &Link, scripts: Scripts) -> Vec<Setting> {
     let fifo = "pfifo dialect=linux limit=1000p".to_owned();
     let fq_codel = "fq_codel dialect=linux".to_owned();
-    let unshaped = |label: &str, about: &str, queue: &String| Setting {
+    let unshaped = |label: &str, about: &str, queue: &String, effort| Setting {
         label: label.to_owned(),
         about: about.to_owned(),
         how: How::Unshaped,
         down: queue.clone(),
         up: queue.clone(),
         marked: false,
+        effort,
     };
     let mut all = match scripts {
         Scripts::Tc => vec![
-            unshaped("no shaper", "pfifo_fast without a shaper", &fifo),
-            unshaped("no shaper, fq_codel", "FQ-CoDel without a shaper", &fq_codel),
+            unshaped("no shaper", "pfifo_fast without a shaper", &fifo, NOTHING),
+            unshaped(
+                "FQ-CoDel alone",
+                "FQ-CoDel without a shaper",
+                &fq_codel,
+                QDISC,
+            ),
         ],
         // OpenWrt has FQ-CoDel on every device.
-        Scripts::Sqm => vec![unshaped("no SQM", "FQ-CoDel without a shaper", &fq_codel)],
+        Scripts::Sqm => vec![unshaped(
+            "no SQM",
+            "FQ-CoDel without a shaper",
+            &fq_codel,
+            NOTHING,
+        )],
     };
     let shares = Share::all(link);
     all.extend(shares.iter().map(|share| cake(share, false)));
@@ -172,9 +192,14 @@ fn router(link: &Link, scripts: Scripts) -> Vec<Setting> {
             down: inner(share.down),
             up: inner(share.up),
             marked: false,
+            effort: QDISC_IN_SHAPER,
         }
     };
-    all.extend(shares.iter().map(|share| shaped("FQ-CoDel", "fq_codel", share)));
+    all.extend(
+        shares
+            .iter()
+            .map(|share| shaped("FQ-CoDel", "fq_codel", share)),
+    );
     if scripts == Scripts::Tc {
         let share = match link.least() {
             None => Share::of(link, SHARE_COMPARED),
@@ -196,8 +221,8 @@ fn router(link: &Link, scripts: Scripts) -> Vec<Setting> {
 fn cake(share: &Share, filters: bool) -> Setting {
     let (name, also, filter) = match filters {
         true => (
-            ", ACK filter",
-            " and with its ACK filter",
+            " +ACK",
+            ", with its ACK filter on the way up",
             " ack_filter=conservative",
         ),
         false => ("", "", ""),
@@ -218,6 +243,10 @@ fn cake(share: &Share, filters: bool) -> Setting {
             share.up
         ),
         marked: false,
+        effort: match filters {
+            true => OPTION_MORE,
+            false => SHAPING_QDISC,
+        },
     }
 }
 
@@ -234,8 +263,7 @@ fn inner(queue: &str, rate: Rate) -> String {
 
 /// Bytes of a shaper's bursts: two full packets at least.
 fn burst(rate: Rate) -> u64 {
-    rate.bytes_in(Span::from_us(BURST_US))
-        .max(2 * FULL)
+    rate.bytes_in(Span::from_us(BURST_US)).max(2 * FULL)
 }
 
 fn tbf(rate: Rate, inner: &str) -> String {
@@ -264,13 +292,16 @@ fn docsis(link: &Link) -> Vec<Setting> {
     };
     // With `ect=any` what is marked for low latency is what has a codepoint: here voice and game alone, as NQB (RFC 9956) would mark them.
     let dual = "dualpi2 dialect=linux ect=any".to_owned();
-    let setting = |label: &str, about: &str, (down, up): (String, String), marked| Setting {
+    // What takes more of the operator, or of applications as well, stands further down.
+    let mut effort = 0..;
+    let mut setting = |label: &str, about: &str, (down, up): (String, String), marked| Setting {
         label: label.to_owned(),
         about: about.to_owned(),
         how: How::Operator,
         down,
         up,
         marked,
+        effort: effort.next().unwrap_or(u32::MAX),
     };
     vec![
         setting(

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sojourn_results::manifest::VERSION;
 use sojourn_scenario::error::Result;
 
-use super::judge::{Advice, Judged, Measured, TIE};
+use super::judge::{Advice, Measured, TIE};
 use super::{Plan, lines};
 
 /// Name of the form.
@@ -25,6 +25,7 @@ pub fn json(plan: &Plan, advice: &Advice) -> Result<String> {
             "queue_down": setting.down,
             "queue_up": setting.up,
             "marked": setting.marked,
+            "effort": setting.effort,
             "worst_use": judged.uses.get(judged.worst.0).map(|one| one.of.name()),
             "points_lost": judged.worst.1,
             "uses": judged.uses.iter().map(of_use).collect::<Vec<_>>(),
@@ -80,11 +81,4 @@ fn of_use(one: &Measured) -> Value {
             "differs": versus.differs,
         })),
     })
-}
-
-impl Judged {
-    /// What it gives in the use in which it loses most.
-    pub fn worst_use(&self) -> Option<&Measured> {
-        self.uses.get(self.worst.0)
-    }
 }

@@ -60,7 +60,7 @@ pub(super) fn study(request: &Request, panel: &[Setting]) -> String {
     }
     experiment(&mut text, request, panel);
     for one in &request.uses {
-        table(&mut text, *one);
+        table(&mut text, *one, &request.uses);
     }
     text
 }
@@ -80,9 +80,15 @@ fn head(request: &Request) -> String {
         "# What `sojourn advise` runs: written by\n#\n#   {}\n#\n# sojourn study FILE repeats the runs. docs/how-to/get-advice.md says what the model is and is not.\n",
         request.command
     );
-    let _ = writeln!(text, "# audit: allow not-steady because intervals over replications decide, and a user does not wait for steady states.");
+    let _ = writeln!(
+        text,
+        "# audit: allow not-steady because intervals over replications decide, and a user does not wait for steady states."
+    );
     if link.varying.is_some() {
-        let _ = writeln!(text, "# audit: allow several-links because the modem and the router are both on the way, as in a home.");
+        let _ = writeln!(
+            text,
+            "# audit: allow several-links because the modem and the router are both on the way, as in a home."
+        );
     }
     let _ = writeln!(
         text,
@@ -141,7 +147,10 @@ fn changes(text: &mut String, request: &Request, varying: &Varying) {
         Varying::Steps { least, every } => {
             let shares: Vec<f64> = Varying::steps(*least).collect();
             let period = *every * u64::try_from(shares.len()).unwrap_or(1);
-            let _ = writeln!(text, "\n# The rate of the access link, in steps of {every}.");
+            let _ = writeln!(
+                text,
+                "\n# The rate of the access link, in steps of {every}."
+            );
             for (way, rate) in ways {
                 for (share, number) in shares.iter().zip(0_u64..) {
                     let _ = write!(
@@ -155,7 +164,10 @@ fn changes(text: &mut String, request: &Request, varying: &Varying) {
         }
         Varying::Trace { down, up } => {
             let ways = [("isp-modem", Some(down)), ("modem-isp", up.as_ref())];
-            for (way, gaps) in ways.into_iter().filter_map(|(way, gaps)| Some((way, gaps?))) {
+            for (way, gaps) in ways
+                .into_iter()
+                .filter_map(|(way, gaps)| Some((way, gaps?)))
+            {
                 let _ = write!(
                     text,
                     "\n[[opportunities]]\nlink = \"{way}\"\nrandom_offset = true\ngaps = \"{gaps}\"\n"
@@ -188,9 +200,9 @@ fn experiment(text: &mut String, request: &Request, panel: &[Setting]) {
     }
 }
 
-fn table(text: &mut String, one: Use) {
+fn table(text: &mut String, one: Use, uses: &[Use]) {
     let metrics: Vec<String> = one
-        .metrics()
+        .metrics(uses)
         .iter()
         .map(|metric| format!("\"{metric}\""))
         .collect();

@@ -10,7 +10,8 @@ use super::link::Link;
 choice! {
     /// What a link is used for.
     pub enum Use {
-        /// Long transfers over TCP, four down and four up: RRUL's load. Points: the mean of both directions' share of the rate, in percent.
+        /// Long transfers over TCP, four down and four up: RRUL's load. Points: the share of the rate that these, web and video get as
+        /// goodput, in percent, the mean of both directions. What a page takes from a transfer while it loads is no loss of the link.
         Bulk = "bulk",
         /// Pages one after the other, each of 71 objects and 2.65 MB: the median page of the Web Almanac 2024 (HTTP Archive), chapter Page
         /// Weight, on a desktop. Points: 100 times the best mean page load time of the panel over the own.
@@ -57,22 +58,33 @@ impl Use {
         let names = || Use::ALL.iter().map(|one| one.name());
         let wrong = |kind, problem: String| LabError::new(kind, problem).in_file("--use");
         let mut all = Vec::new();
-        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        for word in text
+            .split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+        {
             let Some(found) = Use::ALL.iter().find(|one| one.name() == word) else {
                 let known = names().collect::<Vec<_>>().join(", ");
-                return Err(wrong(LabErrorKind::UnknownName, format!("unknown use {word:?}"))
-                    .nearest(sojourn_units::nearest(word, names()))
-                    .allowed("allowed", known));
+                return Err(
+                    wrong(LabErrorKind::UnknownName, format!("unknown use {word:?}"))
+                        .nearest(sojourn_units::nearest(word, names()))
+                        .allowed("allowed", known),
+                );
             };
             if all.contains(found) {
-                return Err(wrong(LabErrorKind::Contradiction, format!("{word:?} is given twice"))
-                    .remedy("name each use once"));
+                return Err(wrong(
+                    LabErrorKind::Contradiction,
+                    format!("{word:?} is given twice"),
+                )
+                .remedy("name each use once"));
             }
             all.push(*found);
         }
         if all.is_empty() {
-            return Err(wrong(LabErrorKind::MissingKey, "it names no use".to_owned())
-                .allowed("allowed", names().collect::<Vec<_>>().join(", ")));
+            return Err(
+                wrong(LabErrorKind::MissingKey, "it names no use".to_owned())
+                    .allowed("allowed", names().collect::<Vec<_>>().join(", ")),
+            );
         }
         all.sort();
         Ok(all)
@@ -84,7 +96,7 @@ impl Use {
             Use::Bulk => Shown {
                 title: "Bulk",
                 unit: "%",
-                meaning: "goodput, share of the rate",
+                meaning: "goodput over TCP, share of the rate, mean of both ways",
                 lower: false,
             },
             Use::Web => Shown {
@@ -96,7 +108,7 @@ impl Use {
             Use::Voice => Shown {
                 title: "Voice",
                 unit: "R",
-                meaning: "R factor (G.107) of the worse direction",
+                meaning: "R factor (G.107), the worse direction",
                 lower: false,
             },
             Use::Game => Shown {
@@ -114,29 +126,46 @@ impl Use {
         }
     }
 
-    /// The metrics that its value is made of, in this order.
-    pub const fn metrics(self) -> &'static [&'static str] {
+    /// The metrics that its value is made of, in this order, where the link has these uses.
+    pub fn metrics(self, uses: &[Use]) -> Vec<&'static str> {
         match self {
-            Use::Bulk => &["goodput_bps_sum of bulk-down", "goodput_bps_sum of bulk-up"],
-            Use::Web => &["page_load_s_mean of web"],
-            Use::Voice => &["r_factor of voice-down", "r_factor of voice-up"],
-            Use::Game => &["latency_s_p99 of game", "exchange_loss_ratio of game"],
-            Use::Video => &["quality_bps_mean of video", "stalled_ratio of video"],
+            Use::Bulk => {
+                let also = [
+                    (Use::Web, "goodput_bps_sum of web"),
+                    (Use::Video, "goodput_bps_sum of video"),
+                ];
+                let own = ["goodput_bps_sum of bulk-up", "goodput_bps_sum of bulk-down"];
+                let also = also.iter().filter(|(one, _)| uses.contains(one));
+                own.into_iter()
+                    .chain(also.map(|(_, metric)| *metric))
+                    .collect()
+            }
+            Use::Web => vec!["page_load_s_mean of web"],
+            Use::Voice => vec!["r_factor of voice-down", "r_factor of voice-up"],
+            Use::Game => vec!["latency_s_p99 of game", "exchange_loss_ratio of game"],
+            Use::Video => vec!["quality_bps_mean of video", "stalled_ratio of video"],
         }
     }
 
     /// The value of a replication from its metrics, in the unit in which it is shown. A page that never came counts as one that took the
     /// whole measured time.
-    pub(super) fn value(self, metrics: &[Option<f64>], link: &Link, measured_s: f64) -> Option<f64> {
+    pub(super) fn value(
+        self,
+        metrics: &[Option<f64>],
+        link: &Link,
+        measured_s: f64,
+    ) -> Option<f64> {
         let at = |index: usize| metrics.get(index).copied().flatten();
         match self {
             Use::Bulk => {
-                let share = |goodput: f64, rate: sojourn_units::Rate| goodput / rate.as_bps_f64();
-                let both = share(at(0)?, link.down) + share(at(1)?, link.up);
-                Some(100.0 * both / 2.0)
+                let up = at(0)? / link.up.as_bps_f64();
+                let others: f64 = metrics.iter().skip(2).copied().flatten().sum();
+                let down = (at(1)? + others) / link.down.as_bps_f64();
+                Some(100.0 * (down + up) / 2.0)
             }
             Use::Web => Some(at(0).unwrap_or(measured_s)),
-            Use::Voice => Some(at(0)?.min(at(1)?)),
+            // Below zero a call is as bad as it can be (G.107, annex B).
+            Use::Voice => Some(at(0)?.min(at(1)?).max(0.0)),
             Use::Game => Some(MS * (at(0)? - link.rtt.as_secs_f64()).max(0.0)),
             Use::Video => Some(at(0)? * (1.0 - at(1).unwrap_or(0.0)) / 1e6),
         }
@@ -193,7 +222,11 @@ impl Use {
                 false,
                 "kind = \"udp_rr\"\nrequest = \"100B\"\nresponse = \"200B\"\ninterval = \"16666us\"\ntimeout = \"10s\"\n",
             ),
-            Use::Video => flow("video", true, "kind = \"dash\"\ntcp = \"(cubic dialect=linux)\"\n"),
+            Use::Video => flow(
+                "video",
+                true,
+                "kind = \"dash\"\ntcp = \"(cubic dialect=linux)\"\n",
+            ),
         }
         text
     }
@@ -203,9 +236,9 @@ impl Use {
     /// The keys that mark the packets of a use for a low-latency queue, or leave them unmarked; nothing for a use that builds queues.
     pub(super) fn marks(self, marked: bool) -> String {
         match self {
-            Use::Voice => format!(
-                "\"flows.voice-down.ecn\" = {marked}\n\"flows.voice-up.ecn\" = {marked}\n"
-            ),
+            Use::Voice => {
+                format!("\"flows.voice-down.ecn\" = {marked}\n\"flows.voice-up.ecn\" = {marked}\n")
+            }
             Use::Game => {
                 let ecn = if marked { "ect0" } else { "none" };
                 format!("\"flows.game.ecn\" = \"{ecn}\"\n")
@@ -239,9 +272,12 @@ mod tests {
     }
 
     #[test]
-    fn the_value_of_bulk_is_the_mean_share_of_both_directions() {
-        let value = Use::Bulk.value(&[Some(40e6), Some(9e6)], &link(), 60.0);
-        assert_eq!(value, Some(85.0));
+    fn the_value_of_bulk_is_the_mean_share_of_both_directions_with_what_pages_took() {
+        let metrics = [Some(9e6), Some(35e6), Some(5e6)];
+        assert_eq!(Use::Bulk.value(&metrics, &link(), 60.0), Some(85.0));
+        let all = Use::Bulk.metrics(&[Use::Bulk, Use::Web]);
+        assert_eq!(all.len(), metrics.len());
+        assert_eq!(Use::Bulk.metrics(&[Use::Bulk, Use::Game]).len(), 2);
     }
 
     #[test]
@@ -262,6 +298,7 @@ mod tests {
     fn a_call_is_as_good_as_its_worse_direction() {
         let value = Use::Voice.value(&[Some(90.0), Some(42.0)], &link(), 60.0);
         assert_eq!(value, Some(42.0));
-        assert_eq!(Use::Voice.points(-7.0, &[], 0.0), 0.0);
+        let value = Use::Voice.value(&[Some(-7.0), Some(42.0)], &link(), 60.0);
+        assert_eq!(value, Some(0.0));
     }
 }

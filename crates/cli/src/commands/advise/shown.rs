@@ -79,27 +79,28 @@ fn answer(plan: &Plan, advice: &Advice) -> String {
         false => format!("Use {about}."),
     };
     let worst = chosen.worst_use().map_or("", |one| one.of.name());
-    let points = chosen.worst.1;
-    let _ = match points < SLIGHT {
+    let settings = advice.settings.len();
+    let _ = match chosen.worst.1 < SLIGHT {
         true => write!(
             text,
-            " In no use does it lose a point of 100 to the best of the {} settings.",
-            advice.settings.len()
+            " In no use does it lose a point of 100 to the best of {settings} settings."
         ),
         false => write!(
             text,
-            " It loses most in {worst}: {points:.1} points of 100 to the best of the {} settings there. Every other setting that is as simple loses more \
-             in its worst use.",
-            advice.settings.len()
+            " It loses most in {worst}, {:.1} points of 100 to the best of {settings} settings; ",
+            chosen.worst.1
         ),
     };
-    if advice.best != advice.recommended {
+    if chosen.worst.1 >= SLIGHT {
         let best = &advice.settings[advice.best];
-        let _ = write!(
-            text,
-            " {} would lose {:.1}, which is less by no more than {TIE:.0} points, and is no simpler.",
-            best.label, best.worst.1
-        );
+        let _ = match advice.best == advice.recommended {
+            true => write!(text, "every other one loses more in its worst use."),
+            false => write!(
+                text,
+                "{} loses {:.1} in its worst use, {TIE:.0} points at most less, and takes more to set up.",
+                best.label, best.worst.1
+            ),
+        };
     }
     let today = &advice.settings[advice.today];
     if advice.recommended != advice.today {
@@ -125,7 +126,7 @@ fn change(now: &Measured, then: &Measured) -> Option<String> {
     let (a, b) = (now.value.as_ref()?.mean, then.value.as_ref()?.mean);
     let (a, b) = (number(a), number(b));
     Some(match now.of {
-        Use::Bulk => format!("bulk transfers get {b} % of the rate instead of {a} %"),
+        Use::Bulk => format!("TCP gets {b} % of the rate instead of {a} %"),
         Use::Web => format!("a page takes {b} s instead of {a} s"),
         Use::Voice => format!("a call has an R factor of {b} instead of {a}"),
         Use::Game => format!("a game waits {b} ms above idle instead of {a} ms (p99)"),
@@ -157,7 +158,7 @@ fn panel(plan: &Plan, advice: &Advice) -> String {
     columns.extend(uses.iter().map(|one| {
         let shown = one.shown();
         GridColumn {
-            beyond: 2,
+            beyond: 1,
             ..GridColumn::numbers(&format!("{} ({})", shown.title, shown.unit))
         }
     }));
@@ -167,7 +168,7 @@ fn panel(plan: &Plan, advice: &Advice) -> String {
         let mut cells = vec![format!("{chosen}{}", own.label)];
         cells.extend(own.uses.iter().map(cell));
         let worst = own.worst_use().map_or("", |one| one.of.name());
-        cells.push(format!("{worst} {:.1}", own.worst.1));
+        cells.push(format!("{worst} {:.0}", own.worst.1));
         cells
     };
     let grid = Grid {
@@ -182,20 +183,25 @@ fn panel(plan: &Plan, advice: &Advice) -> String {
 /// A value with the half width of its interval, and a mark where it differs from the recommended setting.
 fn cell(one: &Measured) -> String {
     let mark = match one.versus {
-        Some(versus) if versus.differs => " *",
-        _ => "  ",
+        Some(versus) if versus.differs => "*",
+        _ => " ",
     };
     let Some(value) = &one.value else {
         return format!("-{mark}");
     };
+    // Page load times are a few seconds; all others are tens or hundreds of their unit.
+    let least: usize = match one.of {
+        Use::Web | Use::Video => 2,
+        Use::Bulk | Use::Voice | Use::Game => 1,
+    };
     let half = value.half_width().filter(|half| half.is_finite());
     let text = match half {
-        None => number(value.mean),
+        None => format!("{:.least$}", value.mean),
         Some(half) => {
             let decimals = match half {
                 half if half >= 9.95 => 0,
                 half if half >= 0.995 => 1,
-                _ => 2,
+                _ => least,
             };
             format!("{:.decimals$} ± {half:.decimals$}", value.mean)
         }
@@ -230,7 +236,10 @@ fn below(plan: &Plan, advice: &Advice) -> Vec<String> {
         .map(|at| advice.settings[*at].label.clone())
         .collect();
     all.push(match alike.len() {
-        0 => format!("Every other setting is distinguishable from {} in some use.", chosen.label),
+        0 => format!(
+            "Every other setting is distinguishable from {} in some use.",
+            chosen.label
+        ),
         many if many <= MOST_LISTED => format!(
             "Not distinguishable from {} in any use: {}.",
             chosen.label,
