@@ -47,6 +47,7 @@ commands! {
     ["Compare"]
     dumbbell::DumbbellArgs as Dumbbell,
     run::RunArgs as Run,
+    advise::AdviseArgs as Advise,
     ["Study"]
     study::StudyArgs as Study,
     suite::SuiteArgs as Suite,

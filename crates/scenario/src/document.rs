@@ -15,6 +15,7 @@ mod toml;
 mod tree;
 mod view;
 
+pub use directions::split as split_directions;
 pub(crate) use directions::way_back;
 pub use excerpt::Excerpt;
 pub use tree::{Entry, Node, Table, Value};

@@ -1,5 +1,6 @@
 //! Studies: scenarios with factors, carried out, audited, summarized, and compared with what was published.
 
+pub mod advise;
 pub mod auditor;
 pub mod board;
 pub mod bundle;

@@ -33,17 +33,7 @@ fn tc(args: &TcArgs) -> Result<(), Failure> {
         .queue
         .parse()
         .map_err(|error| LabError::from_spec(error).in_file(&place))?;
-    // As the kernel's dev_valid_name(), and nothing that a shell would take for its own.
-    let named = |c: char| !c.is_whitespace() && !"/:;&|$`'\"\\<>()*?#~!".contains(c);
-    if args.dev.is_empty() || args.dev.len() > 15 || !args.dev.chars().all(named) {
-        return Err(LabError::new(
-            LabErrorKind::BadValue,
-            format!("{:?} is no name of a network device", args.dev),
-        )
-        .in_file("--dev")
-        .remedy("write at most 15 characters without blanks or slashes, such as eth0")
-        .into());
-    }
+    check_device(&args.dev)?;
     let error = |error: &registry::SpecError| LabError::from_queue(error).in_file(&place);
     let entry = registry::required(&spec.name).map_err(|e| error(&e))?;
     let Some(lines) = registry::tc(&spec, &args.dev).map_err(|e| error(&e))? else {
@@ -61,4 +51,18 @@ fn tc(args: &TcArgs) -> Result<(), Failure> {
         .into());
     };
     emit(&format!("{lines}\n"))
+}
+
+/// Refuses what is no name of a network device: as the kernel's dev_valid_name(), and nothing that a shell would take for its own.
+pub(super) fn check_device(name: &str) -> Result<(), LabError> {
+    let named = |c: char| !c.is_whitespace() && !"/:;&|$`'\"\\<>()*?#~!".contains(c);
+    if name.is_empty() || name.len() > 15 || !name.chars().all(named) {
+        return Err(LabError::new(
+            LabErrorKind::BadValue,
+            format!("{name:?} is no name of a network device"),
+        )
+        .in_file("--dev")
+        .remedy("write at most 15 characters without blanks or slashes, such as eth0"));
+    }
+    Ok(())
 }

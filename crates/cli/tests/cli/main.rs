@@ -1,5 +1,6 @@
 //! The command from outside: what it prints, writes and refuses.
 
+mod advise;
 mod audit;
 mod bad_input;
 mod board;

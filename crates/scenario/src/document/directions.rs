@@ -36,7 +36,7 @@ pub(super) fn is_quantity(kind: &Kind) -> bool {
 
 /// The values of both directions, the way there first; `None` where the text has no such form. A number without a unit has that of
 /// the other direction.
-pub(super) fn split(text: &str) -> Option<(String, String)> {
+pub fn split(text: &str) -> Option<(String, String)> {
     let starts_number = |text: &str| text.trim_start().starts_with(|c: char| c.is_ascii_digit());
     // The stroke of a unit, such as Mbit/s, comes before a letter.
     let strokes = text.match_indices('/').map(|(at, _)| at);
