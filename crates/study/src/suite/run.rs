@@ -244,7 +244,7 @@ fn judge<'a, E: From<LabError>>(
         let open = all.iter().any(|own| own.2 == Verdict::Undecided);
         if replications >= most || !open {
             for question in &plan.questions {
-                if let Some(tested) = results[question.tested].as_ref()
+                if let Some(tested) = results[question.settings.tested].as_ref()
                     && let Some(course) = Course::of(plan.case, question, tested)?
                 {
                     see(course);
