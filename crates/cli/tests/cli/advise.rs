@@ -34,16 +34,14 @@ fn lines(setting: &Value) -> Vec<&str> {
 #[test]
 fn the_answer_comes_first_and_the_lines_to_paste_are_those_of_the_recommended_setting() {
     let place = Place::new();
-    let text = place.ok(&format!("{SMALL} --json advice.json"));
+    let line = SMALL.replace("voice,game", "voice,game,bulk");
+    let text = place.ok(&format!("{line} --json advice.json"));
     let advice: Value = serde_json::from_str(&place.read("advice.json")).unwrap();
     let chosen = advice["recommended"].as_str().unwrap();
     let setting = settings(&advice);
     let setting = setting.iter().find(|own| own["setting"] == chosen).unwrap();
     let first = text.lines().next().unwrap();
-    assert!(
-        first.starts_with("Use ") || first.starts_with("Leave "),
-        "{first}"
-    );
+    assert!(first.starts_with("Use "), "{first}");
     assert!(text.contains(&format!("> {chosen}")), "{text}");
     for line in lines(setting) {
         assert!(text.contains(line), "{line}\n{text}");
@@ -88,6 +86,9 @@ fn with_transfers_alone_nothing_is_shaped() {
     let text = place.ok(&format!("{line} --json -"));
     let advice: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(advice["recommended"], advice["today"], "{advice}");
+    let text = place.ok(&line);
+    assert!(text.starts_with("Leave it as it is"), "{text}");
+    assert!(!text.contains("Lines to paste"), "{text}");
 }
 
 #[test]

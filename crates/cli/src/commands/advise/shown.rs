@@ -30,28 +30,34 @@ pub(super) fn text(
     for sentence in below(plan, advice) {
         text.push_str(&paragraph(&sentence));
     }
-    let (heading, setting) = (
-        match plan.request.platform {
-            Platform::Docsis => "What to ask for",
-            Platform::Linux | Platform::Openwrt => "Lines to paste, as root",
-        },
-        &plan.panel[advice.recommended],
-    );
-    let _ = writeln!(text, "\n{heading}: {}\n", setting.label);
-    for line in lines(plan, setting)? {
-        match plan.request.platform {
-            // These are sentences, which may wrap.
-            Platform::Docsis => text.push_str(&paragraph(line.trim_start_matches("# "))),
-            Platform::Linux | Platform::Openwrt => {
-                let _ = writeln!(text, "{line}");
-            }
-        }
+    if advice.recommended != advice.today {
+        text.push_str(&what_to_do(plan, &plan.panel[advice.recommended])?);
     }
     text.push('\n');
-    text.push_str(&paragraph(&limits(plan)));
+    text.push_str(&paragraph(&limits(plan, advice)));
     if let Some(file) = written {
         let name = file.to_string_lossy();
         let _ = writeln!(text, "To check it: sojourn study {}", shell_word(&name));
+    }
+    Ok(text)
+}
+
+/// The lines to paste for a setting, or what to ask for.
+fn what_to_do(plan: &Plan, setting: &Setting) -> Result<String, LabError> {
+    // What to ask for is sentences, which may wrap.
+    let is_prose = plan.request.platform == Platform::Docsis;
+    let heading = match is_prose {
+        true => "What to ask for",
+        false => "Lines to paste, as root",
+    };
+    let mut text = format!("\n{heading}: {}\n\n", setting.label);
+    for line in lines(plan, setting)? {
+        match is_prose {
+            true => text.push_str(&paragraph(line.trim_start_matches("# "))),
+            false => {
+                let _ = writeln!(text, "{line}");
+            }
+        }
     }
     Ok(text)
 }
@@ -256,9 +262,9 @@ fn below(plan: &Plan, advice: &Advice) -> Vec<String> {
 }
 
 /// What the simulation is not.
-fn limits(plan: &Plan) -> String {
+fn limits(plan: &Plan, advice: &Advice) -> String {
     let link = &plan.request.link;
-    let setting: &Setting = &plan.panel[0];
+    let setting = &plan.panel[advice.recommended];
     let mut text = format!(
         "This is a simulation of {} down and {} up with {} at once. Wi-Fi, the CPU of the router and other homes are not in it. The modem and the \
          operator are taken to queue {} packets; --buffer sets it.",
