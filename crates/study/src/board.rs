@@ -90,6 +90,7 @@ mod tests {
                 high: Some(150.123),
                 n: 24,
                 threshold: Some("≥ 100.5 Mbps".to_owned()),
+                marks: Vec::new(),
                 at_least: Some(100.5),
                 at_most: None,
                 better: Some("higher".to_owned()),
@@ -144,14 +145,13 @@ mod tests {
             command: "sojourn board".to_owned(),
         };
         let files = files(&board);
-        let of = |folder: &str| {
-            files
-                .iter()
-                .filter(move |file| file.path.starts_with(folder))
+        let count = |folder: &str| {
+            let in_folder = files.iter().filter(|file| file.path.starts_with(folder));
+            in_folder.count()
         };
-        assert_eq!(of("cells/").count(), all);
+        assert_eq!(count("cells/"), all);
         let controls = board.of_kind(Kind::Cc).count();
-        assert_eq!(of("pairs/").count(), controls * (controls - 1) / 2);
+        assert_eq!(count("pairs/"), controls * (controls - 1) / 2);
         for file in files.iter().filter(|file| file.path != "board.json") {
             assert!(
                 file.text.len() < 1_000_000,

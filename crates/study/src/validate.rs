@@ -1,21 +1,24 @@
 //! Validation: what other simulators and a kernel measured, run again here, discipline by discipline.
 //!
-//! Rows of two congestion controls at one bottleneck are in `data/linux-mixed-flows.csv`. The rows in `data/validation.csv` are of open-loop traffic, so that only the discipline is compared: UDP through Linux 6.1
-//! (its own code in virtual time), CBR and on/off flows through ns-2.35, CBR flows through ns-3. Each row is run with the
-//! discipline in the dialect of that peer. Their arrivals are ours to the last packet only where no random draw decides
+//! Rows of two congestion controls at one bottleneck are in `data/linux-mixed-flows.csv`. The rows in `data/validation.csv` are of
+//! open-loop traffic, so that only the discipline is compared: UDP through Linux 6.1 (its own code in virtual time), CBR and on/off
+//! flows through ns-2.35, CBR flows through ns-3. Each row is run with the discipline in the dialect of that peer. Their arrivals are ours to the last packet only where no random draw decides
 //! about them; elsewhere one run of theirs is compared with the spread of ours over seeds.
 
+mod cell;
 mod mixed;
 pub mod trajectories;
+
+pub use cell::Cell;
+use cell::{FRAME, Figures, float, scenario_of, value, whole};
 
 use sojourn_conform::replay::{Arrival, replay};
 use sojourn_queue::registry;
 use sojourn_results::outcome::{QueueOutcome, RunOutcome};
 use sojourn_results::stats;
-use sojourn_scenario::document::Document;
 use sojourn_scenario::error::{LabError, LabErrorKind, Place};
 use sojourn_scenario::model::{Scenario, Warmup};
-use sojourn_units::{Rate, Span, Spec, Time};
+use sojourn_units::{Rate, Span, Time};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,25 +35,6 @@ pub const SEEDS: u64 = 20;
 
 /// Part of our runs that the interval of the spread is to hold.
 const SPREAD: f64 = 0.99;
-
-/// One figure of a peer's run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Cell {
-    /// Whose: `linux-6.1`, `ns2-2.35`, `ns3-3.44`, or the model `ware-2019`.
-    pub peer: String,
-    /// Name of the row.
-    pub row: String,
-    /// The queue, in the peer's dialect.
-    pub queue: Spec,
-    /// Traffic and link: keys and values.
-    pub setup: BTreeMap<String, String>,
-    /// What was measured.
-    pub metric: String,
-    /// The peer's figure; the mean of several runs where there were several.
-    pub theirs: f64,
-    /// Runs of the peer.
-    pub runs: u64,
-}
 
 /// How a cell compares.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -283,9 +267,6 @@ pub fn check(cells: &[Cell], seeds: u64, threads: usize) -> Result<Vec<Checked>,
     Ok(all)
 }
 
-/// The figures of one run.
-type Figures = BTreeMap<String, f64>;
-
 fn check_row(cells: &[Cell], seeds: u64) -> Result<Vec<Checked>, LabError> {
     let Some(row) = cells.first() else {
         return Ok(Vec::new());
@@ -405,25 +386,6 @@ fn run(cell: &Cell, seed: u64) -> Result<Figures, LabError> {
     }
 }
 
-fn value<'a>(cell: &'a Cell, key: &str) -> Result<&'a str, LabError> {
-    cell.setup
-        .get(key)
-        .map(String::as_str)
-        .ok_or_else(|| LabError::new(LabErrorKind::Bug, format!("{}: no {key}", cell.row)))
-}
-
-fn whole(cell: &Cell, key: &str) -> Result<u64, LabError> {
-    value(cell, key)?
-        .parse()
-        .map_err(|_| LabError::new(LabErrorKind::Bug, format!("{}: {key}: no number", cell.row)))
-}
-
-fn float(count: u64) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
-}
-
-/// Frames of UDP over Ethernet in the Linux rows, without the check sequence.
-const FRAME: u32 = 1514;
 /// Length of a Linux run.
 const LINUX_RUN: Span = Span::from_secs(30);
 /// The first part of it is left out of the mean delay.
@@ -494,12 +456,6 @@ fn linux(cell: &Cell, seed: u64) -> Result<Figures, LabError> {
 
 fn scenario(text: &str, cell: &Cell, seed: u64) -> Result<Scenario, LabError> {
     scenario_of(text, &cell.row, seed)
-}
-
-fn scenario_of(text: &str, name: &str, seed: u64) -> Result<Scenario, LabError> {
-    let mut scenario = Scenario::from_document(&Document::parse(text, name)?)?;
-    scenario.run.seed = seed;
-    Ok(scenario)
 }
 
 fn bottleneck<'a>(outcome: &'a RunOutcome, cell: &Cell) -> Result<&'a QueueOutcome, LabError> {
@@ -672,6 +628,7 @@ pub fn summary(checked: &[Checked]) -> Vec<Summary> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_units::Spec;
 
     fn cell(metric: &str, theirs: f64) -> Cell {
         Cell {

@@ -16,7 +16,7 @@ use sojourn_results::directory::write_whole;
 use sojourn_results::overwrite::{has_text, refuse_foreign, refuse_input};
 use sojourn_scenario::document::read_text;
 use sojourn_scenario::{LabError, LabErrorKind};
-use sojourn_study::advise::{Link, Plan, Platform, Request, Use, Varying, json};
+use sojourn_study::advise::{Link, Plan, Platform, Request, Use, Varying, advice, json};
 use sojourn_study::study::{Executed, Options, Progress, execute};
 use sojourn_units::{Limit, Span, nearest};
 use std::num::NonZero;
@@ -126,7 +126,7 @@ fn advise(args: &AdviseArgs) -> Result<(), Failure> {
     }
     interrupt::keeps_in(args.out.as_deref());
     let results = make(args, &plan)?;
-    let advice = plan.advice(&results)?;
+    let advice = advice(&plan, &results)?;
     let to_output = args.json.as_deref() == Some(Path::new(STANDARD_OUTPUT));
     if let Some(file) = &args.json {
         let text = json(&plan, &advice)?;

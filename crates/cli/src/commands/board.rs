@@ -300,7 +300,7 @@ fn test(
     let mut courses = Vec::new();
     let request = request(args, given, std::slice::from_ref(algorithm));
     let reports = run_and_see(&request, folder, &mut make, &mut |course| {
-        courses.push(course)
+        courses.push(course);
     })?;
     let report = reports.into_iter().next();
     let bug = || LabError::new(LabErrorKind::Bug, "a suite without a report");

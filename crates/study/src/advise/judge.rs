@@ -4,9 +4,11 @@ use sojourn_results::directory::ResultSet;
 use sojourn_results::manifest::{ExperimentInfo, PointInfo};
 use sojourn_results::stats::compare::{LEVEL, difference, holm};
 use sojourn_results::stats::{Estimate, mean};
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
+use super::plan::Plan;
+use super::text::FACTOR;
 use super::uses::Use;
-use super::{FACTOR, Plan};
 use crate::summary::wanted::Wanted;
 
 /// Points within which two settings count as equally good, so that the simpler one is recommended.
@@ -88,8 +90,18 @@ impl Judged {
     }
 }
 
-/// What the results say.
-pub(super) fn advice(plan: &Plan, results: &ResultSet, experiment: &ExperimentInfo) -> Advice {
+/// What the results of the study say.
+///
+/// # Errors
+/// When the results are not those of the study.
+pub fn advice(plan: &Plan, results: &ResultSet) -> Result<Advice> {
+    let experiment = results.manifest.experiments.first();
+    let experiment = experiment
+        .ok_or_else(|| LabError::new(LabErrorKind::Bug, "results without an experiment"))?;
+    Ok(advice_of(plan, results, experiment))
+}
+
+fn advice_of(plan: &Plan, results: &ResultSet, experiment: &ExperimentInfo) -> Advice {
     let wanted = Wanted::of(results, experiment);
     let points = wanted.points();
     let point = |label: &str| -> Option<&PointInfo> {

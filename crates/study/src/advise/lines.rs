@@ -6,9 +6,10 @@ use sojourn_queue::registry;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_units::{Rate, Spec};
 
-use super::panel::{How, Platform, Setting};
+use super::panel::{How, Setting};
+use super::plan::Plan;
+use super::request::{Platform, Request};
 use super::uses::Use;
-use super::{Plan, Request};
 
 /// Longest name of a network device in Linux.
 const LONGEST_DEVICE: usize = 15;

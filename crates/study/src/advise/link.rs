@@ -5,8 +5,6 @@ use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::opportunities::gaps_of_file;
 use sojourn_units::{Rate, Span, UnitError};
 
-use super::uses::Use;
-
 /// The least rate of a direction: below it, the packets of a call and of a game alone fill most of the link.
 const LEAST: Rate = Rate::kbps(500);
 /// The greatest: beyond it, a home's traffic is no load.
@@ -99,8 +97,8 @@ impl Link {
             .ok_or_else(wrong)
     }
 
-    /// Fails unless the uses have room.
-    pub(super) fn check(&self, uses: &[Use]) -> Result<()> {
+    /// Fails unless its rates and its round trip are in range.
+    pub(super) fn check(&self) -> Result<()> {
         for (way, rate) in [("down", self.down), ("up", self.up)] {
             if rate < LEAST || rate > MOST {
                 let problem = format!("{rate} {way} is out of range");
@@ -118,7 +116,6 @@ impl Link {
                     .remedy(format!("write at most {LONGEST}")),
             );
         }
-        debug_assert!(!uses.is_empty(), "a list of uses is never empty");
         Ok(())
     }
 
@@ -204,9 +201,8 @@ mod tests {
     #[test]
     fn a_rate_of_nothing_is_refused_with_the_range() {
         for text in ["0", "50/0Mbps", "fast", "-3Mbps"] {
-            let refused = Link::rates(text).and_then(|(down, up)| {
-                Link::fixed(down, up, Span::from_ms(30)).check(&[Use::Bulk])
-            });
+            let refused = Link::rates(text)
+                .and_then(|(down, up)| Link::fixed(down, up, Span::from_ms(30)).check());
             assert!(refused.is_err(), "{text}");
         }
     }

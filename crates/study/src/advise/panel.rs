@@ -1,21 +1,9 @@
 //! The settings that are compared, for each platform.
 
-use sojourn_units::{Rate, Span, choice};
+use sojourn_units::{Rate, Span};
 
-use super::Request;
 use super::link::Link;
-
-choice! {
-    /// Where the settings are made.
-    pub enum Platform {
-        /// A router with Linux, by `tc`.
-        Linux = "linux",
-        /// A router with OpenWrt, by its SQM scripts.
-        Openwrt = "openwrt",
-        /// The cable modem and the operator's end of the line.
-        Docsis = "docsis",
-    }
-}
+use super::request::{Platform, Request};
 
 /// A setting of the panel.
 #[derive(Clone, PartialEq, Debug)]
@@ -141,19 +129,23 @@ fn scaled(rate: Rate, share: f64) -> Rate {
     Rate::kbps((rate.scale(share).as_bps() / 1000).max(8))
 }
 
+/// Queues of the network device alone.
+fn unshaped(label: &str, about: &str, queue: &str, effort: u32) -> Setting {
+    Setting {
+        label: label.to_owned(),
+        about: about.to_owned(),
+        how: How::Unshaped,
+        down: queue.to_owned(),
+        up: queue.to_owned(),
+        marked: false,
+        effort,
+    }
+}
+
 /// Settings of a router, whose modem has a queue of its own behind it.
 fn router(link: &Link, scripts: Scripts) -> Vec<Setting> {
     let fifo = "pfifo dialect=linux limit=1000p".to_owned();
     let fq_codel = "fq_codel dialect=linux".to_owned();
-    let unshaped = |label: &str, about: &str, queue: &String, effort| Setting {
-        label: label.to_owned(),
-        about: about.to_owned(),
-        how: How::Unshaped,
-        down: queue.clone(),
-        up: queue.clone(),
-        marked: false,
-        effort,
-    };
     let mut all = match scripts {
         Scripts::Tc => vec![
             unshaped("no shaper", "pfifo_fast without a shaper", &fifo, NOTHING),

@@ -5,7 +5,8 @@ use sojourn_results::manifest::VERSION;
 use sojourn_scenario::error::Result;
 
 use super::judge::{Advice, Measured, TIE};
-use super::{Plan, lines};
+use super::lines::lines;
+use super::plan::Plan;
 
 /// Name of the form.
 const SCHEMA_NAME: &str = "urn:sojourn:schema:advice:1";

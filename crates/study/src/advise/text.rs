@@ -6,8 +6,13 @@ use sojourn_units::{Rate, Span};
 
 use super::link::Varying;
 use super::panel::{How, Setting};
+use super::request::{Platform, Request};
 use super::uses::Use;
-use super::{EXPERIMENT, FACTOR, Request};
+
+/// The experiment of the study.
+const EXPERIMENT: &str = "panel";
+/// Its factor.
+pub(super) const FACTOR: &str = "setting";
 
 /// Rates of the links at home and beyond the access link: the first that is at least twice as fast as the access link.
 const FAST: [Rate; 3] = [Rate::gbps(1), Rate::gbps(10), Rate::gbps(100)];
@@ -192,7 +197,7 @@ fn experiment(text: &mut String, request: &Request, panel: &[Setting]) {
             "\n[[experiment.factor.values]]\nlabel = \"{}\"\n\n[experiment.factor.values.set]\n\"links.{link}.queue\" = \"{}\"\n\"links.{link}.reverse_queue\" = \"{}\"\n",
             setting.label, setting.down, setting.up
         );
-        if request.platform == super::Platform::Docsis {
+        if request.platform == Platform::Docsis {
             for one in &request.uses {
                 let _ = write!(text, "{}", one.marks(setting.marked));
             }

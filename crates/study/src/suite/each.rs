@@ -289,7 +289,7 @@ fn error(at: &ValueRef<'_>, node: &Node, problem: String) -> LabError {
     at.error(LabErrorKind::BadValue, problem).at(&node.place)
 }
 
-/// The error about a name that stands for nothing.
+/// The error about a name that stands needlessly.
 fn unnamed(name: &str, levels: &[(&str, &Level)], at: &ValueRef<'_>, node: &Node) -> LabError {
     let mut names: Vec<String> = Vec::new();
     for (key, level) in levels {

@@ -1,7 +1,7 @@
 //! Flows of two congestion controls at one bottleneck: Linux's own shares, and those of a model of BBR beside loss-based flows.
 //!
 //! `data/linux-mixed-flows.csv` has one boot of Linux 6.1 in each line, set up as `tests/data/linux-6.1/README.md` says: 10 Mbps, 40 ms, the first flow
-//! about 100 ms before the second, 140 s, of which 40 s to 138 s count. Here every row runs with as many start phases as there are seeds: both
+//! about 100 ms before the second, 140 s; 40 s to 138 s count. Here every row runs with as many start phases as there are seeds: both
 //! starts, the time between them and the phase of the echo.
 //!
 //! The model is that of Ware, Mukerjee, Seshan and Sherry, "Modeling BBR's Interactions with Loss-Based Congestion Control" (IMC 2019),
@@ -12,7 +12,7 @@ use sojourn_scenario::error::{LabError, LabErrorKind, Place};
 use sojourn_units::{Spec, SpecError};
 use std::collections::BTreeMap;
 
-use super::{Cell, FRAME, Figures, float, scenario_of, value};
+use super::cell::{Cell, FRAME, Figures, float, scenario_of, value};
 
 /// Linux's rows, as its runs left them.
 const ROWS: &str = include_str!("../../data/linux-mixed-flows.csv");
@@ -23,7 +23,7 @@ pub(super) const CONTROLS: &str = "controls";
 /// The share of the first flow in the goodput of both.
 const SHARE: &str = "share";
 
-/// The same, beside the model's.
+/// The same, compared with the model's.
 const MODEL_SHARE: &str = "model_share";
 
 /// Goodput of both flows.

@@ -4,7 +4,7 @@
 //! of 98 bytes every 50 ms). Two runs that share every rule and differ in a microsecond part one day, so that what is asked is when they
 //! do first, in what, and how much of the time they are together.
 
-use super::scenario_of;
+use super::cell::scenario_of;
 use sojourn_report::{Drawn, Panel, Picture};
 use sojourn_results::outcome::RunOutcome;
 use sojourn_scenario::error::{LabError, LabErrorKind};

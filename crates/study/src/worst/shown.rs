@@ -127,13 +127,16 @@ impl Search {
             row.push(of_default(at));
             rows.push(row);
         }
-        let name = self.asked.title_with_unit();
+        let with_unit = |words: &str| match self.asked.unit().shown() {
+            "" => words.to_owned(),
+            unit => format!("{words} ({unit})"),
+        };
         if let Some(confirmed) = confirmed {
             let shown = |record: &Option<Record>| {
                 let record = record.as_ref();
                 record.map_or(Cell::Empty, |record| self.estimate(record))
             };
-            let mut row = vec![text(&format!("{name}, confirmed")), shown(&confirmed.worst)];
+            let mut row = vec![text(&with_unit("Confirmed")), shown(&confirmed.worst)];
             row.extend(self.simpler.as_ref().map(|_| shown(&confirmed.simpler)));
             row.push(shown(&confirmed.default));
             rows.push(row);
@@ -148,7 +151,7 @@ impl Search {
             })
         };
         let mut row = vec![
-            text(&format!("{name}, in the search")),
+            text(&with_unit("In the search")),
             searched(mean(&tried.values), tried.runs),
         ];
         row.extend((self.simpler.as_ref()).map(|simpler| searched(Some(simpler.value), FULL)));
