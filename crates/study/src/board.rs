@@ -161,7 +161,7 @@ mod tests {
             );
         }
         let total: usize = files.iter().map(|file| file.text.len()).sum();
-        assert!(total < 100_000_000, "{total}");
+        assert!(total < 200_000_000, "{total}");
         Ok(())
     }
 }

@@ -230,6 +230,7 @@ fn refused(lines: &[&str]) -> Option<String> {
 }
 
 #[test]
+#[allow(clippy::print_stderr, reason = "a test that skips says why")]
 fn tc_reads_every_line_to_paste() {
     let place = Place::new();
     let advice = advised(&place, "--platform linux");
