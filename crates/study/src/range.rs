@@ -186,6 +186,15 @@ impl Range {
         }
     }
 
+    /// Whether a text is a value of the same kind between the ends.
+    pub(crate) fn holds(&self, text: &str) -> bool {
+        let numbers = |kind| matches!(kind, Kind::Whole | Kind::Number);
+        Kind::read(text).is_some_and(|(kind, value)| {
+            let alike = kind == self.kind || (numbers(kind) && numbers(self.kind));
+            alike && value >= self.low && value <= self.high
+        })
+    }
+
     /// Its ends.
     pub(crate) fn ends(&self) -> (f64, f64) {
         (self.low, self.high)

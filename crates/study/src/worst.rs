@@ -580,7 +580,8 @@ impl Search {
     }
 
     /// Sets to its default what the winner does not need, the factors that change least first. A place is as bad as the winner if it keeps
-    /// [`KEPT`] of the way from the default, in runs with the seed of the search.
+    /// [`KEPT`] of the way from the default, in runs with the seed of the search. A factor whose default is none of its values keeps the
+    /// value of the winner: the simpler place lies in the space.
     fn simplify<R>(&mut self, hands: &mut Hands<'_, R>) -> Result<()>
     where
         R: Fn(&Resolved, u64) -> Result<RunOutcome> + Sync,
@@ -609,12 +610,14 @@ impl Search {
         let own = &self.tried[winner].texts;
         let same = |at: &usize| own[*at] == defaults[*at];
         let kept = (0..count).map(|at| !same(&at)).collect();
-        let mut order: Vec<usize> = (0..count).filter(|at| !same(at)).collect();
+        let inside = |at: &usize| self.space.sides[*at].holds(&defaults[*at]);
+        let differing = (0..count).filter(|at| !same(at));
+        let all = differing.clone().count();
+        let mut order: Vec<usize> = differing.filter(inside).collect();
         order.sort_by(|one, other| {
             let change = |at: usize| spread(&self.along[at]);
             change(*one).total_cmp(&change(*other)).then(one.cmp(other))
         });
-        let all = order.len();
         let mut simpler = Simpler { kept, value: worst };
         for at in order {
             let mut kept = simpler.kept.clone();

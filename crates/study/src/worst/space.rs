@@ -47,6 +47,14 @@ impl Side {
         }
     }
 
+    /// Whether a text, as a scenario has it, is one of the values.
+    pub(super) fn holds(&self, text: &str) -> bool {
+        match &self.values {
+            Values::Range(range) => range.holds(text),
+            Values::Texts(all) | Values::Levels(_, all) => all.iter().any(|own| own == text),
+        }
+    }
+
     fn level(&self, share: f64, count: usize) -> usize {
         let mut level = 0;
         // The part of the unit interval that the share is in.
@@ -319,10 +327,7 @@ impl Space {
         let at = self.sides.iter().position(meets);
         self.sides.retain(|other| !meets(other));
         match side.levels() {
-            Some(1) => {
-                let set = side.set(&mut self.base, 0.0);
-                set?;
-            }
+            Some(1) => side.set(&mut self.base, 0.0)?,
             _ => self
                 .sides
                 .insert(at.unwrap_or(self.sides.len()).min(self.sides.len()), side),

@@ -203,7 +203,7 @@ fn what_the_worst_case_does_not_need_goes_to_its_default() {
         "rate=1..8Mbps:log",
         "buffer=4..64p:log",
         "rtt=10..40ms",
-        "flows[1].size=400..600B",
+        "access_rate=500..1000Mbps",
     ];
     let request = request("sojourn_s_p99", false, 200);
     let search = searched(space(OVERLOAD, &ranges), request, 2, run::run_resolved);
@@ -223,6 +223,17 @@ fn what_the_worst_case_does_not_need_goes_to_its_default() {
     let rtt = text.lines().find(|line| line.starts_with("rtt ")).unwrap();
     let cells: Vec<&str> = rtt.split_whitespace().collect();
     assert_eq!(cells[2..], ["20ms", "20ms"], "{text}");
+}
+
+#[test]
+fn a_default_outside_of_the_space_replaces_nothing() {
+    let search = searched(
+        space(OVERLOAD, &["rate=1..2Mbps:log", "rtt=30..40ms"]),
+        request("sojourn_s_p99", false, 100),
+        2,
+        run::run_resolved,
+    );
+    assert!(json(&search, None)["simpler"].is_null());
 }
 
 #[test]
