@@ -56,10 +56,12 @@ pub enum Mark {
 }
 
 const WIDTH: f64 = 400.0;
-const TOP: f64 = 50.0;
+/// Above the rows: the title, and a line for what is wanted.
+const TITLE_HEIGHT: f64 = 32.0;
+const WANTED_HEIGHT: f64 = 18.0;
 const ROW: f64 = 16.0;
 const BOTTOM: f64 = 40.0;
-const RIGHT: f64 = 84.0;
+const RIGHT: f64 = 94.0;
 /// About what a letter takes: exact widths would need a font.
 const LETTER: f64 = 6.1;
 /// Letters of a label and of the title; what is longer is cut.
@@ -76,7 +78,11 @@ pub fn svg(picture: &Intervals) -> String {
     let longest = rows.map(|row| row.label.chars().count()).max().unwrap_or(0);
     let left = 18.0 + LETTER * crate::picture::small(longest.min(LABEL));
     let axis = Axis::of(picture, left);
-    let floor = TOP + ROW * crate::picture::small(picture.rows.len());
+    let ceiling = match picture.wanted.is_empty() {
+        true => TITLE_HEIGHT,
+        false => TITLE_HEIGHT + WANTED_HEIGHT,
+    };
+    let floor = ceiling + ROW * crate::picture::small(picture.rows.len());
     let height = floor + BOTTOM;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
@@ -94,12 +100,12 @@ pub fn svg(picture: &Intervals) -> String {
             escaped(&picture.wanted)
         );
     }
-    wanted(picture, &axis, floor, &mut out);
+    wanted(picture, &axis, (ceiling, floor), &mut out);
     for (tick, label) in axis.ticks() {
         let x = axis.across(tick);
         let _ = writeln!(
             out,
-            "<path class=\"g\" d=\"M{x:.1} {TOP}V{floor}\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
+            "<path class=\"g\" d=\"M{x:.1} {ceiling}V{floor}\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
             floor + 14.0
         );
     }
@@ -111,7 +117,7 @@ pub fn svg(picture: &Intervals) -> String {
         floor + 30.0,
         escaped(&axis_title(picture, &axis))
     );
-    let mut top = TOP;
+    let mut top = ceiling;
     for row in &picture.rows {
         draw(row, &axis, top, &mut out);
         top += ROW;
@@ -128,7 +134,7 @@ fn axis_title(picture: &Intervals, axis: &Axis) -> String {
 }
 
 /// The band of the wanted values, with a line at each threshold.
-fn wanted(picture: &Intervals, axis: &Axis, floor: f64, out: &mut String) {
+fn wanted(picture: &Intervals, axis: &Axis, (ceiling, floor): (f64, f64), out: &mut String) {
     if picture.at_least.is_none() && picture.at_most.is_none() {
         return;
     }
@@ -136,13 +142,13 @@ fn wanted(picture: &Intervals, axis: &Axis, floor: f64, out: &mut String) {
     let to = picture.at_most.map_or(axis.right, |own| axis.across(own));
     let _ = writeln!(
         out,
-        "<rect class=\"w\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+        "<rect class=\"w\" x=\"{from:.1}\" y=\"{ceiling}\" width=\"{:.1}\" height=\"{:.1}\"/>",
         (to - from).max(0.0),
-        floor - TOP
+        floor - ceiling
     );
     for threshold in [picture.at_least, picture.at_most].into_iter().flatten() {
         let x = axis.across(threshold);
-        let _ = writeln!(out, "<path class=\"h\" d=\"M{x:.1} {TOP}V{floor}\"/>");
+        let _ = writeln!(out, "<path class=\"h\" d=\"M{x:.1} {ceiling}V{floor}\"/>");
     }
 }
 

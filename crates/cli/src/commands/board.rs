@@ -70,6 +70,10 @@ impl Execute for BoardArgs {
 
 fn board(args: &BoardArgs) -> Result<(), Failure> {
     let site = Site::of(&args.out)?;
+    if args.out.exists() {
+        // Those of the board before.
+        interrupt::keeps_in(Some(&args.out));
+    }
     let given = suites(args)?;
     let algorithms = algorithms(args)?;
     let mut cells = planned(args, &given, &algorithms)?;

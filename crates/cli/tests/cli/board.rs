@@ -176,7 +176,7 @@ fn a_cell_has_its_value_source_figures_and_a_command_that_makes_the_same_numbers
     for text in [
         "share of the opponent",
         "a note, section 1",
-        "≥ 20 %",
+        "≥ 0.2",
         "time to 1 Mbps",
     ] {
         assert!(cell.contains(text), "{text}: {cell}");

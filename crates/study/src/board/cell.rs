@@ -28,7 +28,7 @@ pub(super) fn file(board: &Board, cell: &Cell, report: &Report) -> File {
             let name = outcome.criterion.split('/').next().unwrap_or("");
             let heading = match name == outcome.case {
                 true => escape(name),
-                false => format!("{} {}", escape(name), escape(&outcome.case)),
+                false => format!("{}: {}", escape(name), escape(&outcome.case)),
             };
             let _ = writeln!(body, "<h2>{heading}</h2>");
             case = &outcome.case;

@@ -188,11 +188,10 @@ fn table(title: &str, (a, b): (&str, &str), rows: &[Row<'_>]) -> String {
         if let Some(wanted) = known.and_then(|own| own.threshold.as_deref()) {
             let _ = write!(head, "<span class=\"more\">{}</span>", escape(wanted));
         }
-        let cell = |own: Option<&Outcome>| {
-            own.map_or_else(
-                || "<td></td>".to_owned(),
-                |own| format!("<td>{} {}</td>", badge(own.verdict), escape(&own.shown())),
-            )
+        let cell = |own: Option<&Outcome>| match own {
+            None => "<td></td>".to_owned(),
+            Some(own) if own.value.is_none() => format!("<td>{}</td>", badge(own.verdict)),
+            Some(own) => format!("<td>{} {}</td>", badge(own.verdict), escape(&own.shown())),
         };
         let (difference, better) = difference(row, (a, b));
         grid.row(
