@@ -6,7 +6,8 @@
 //! Deviations: ECN is not used. The random parts of the wait between two probes come from the count of delivered bytes. The send quantum
 //! is two segments and the offload budget three of them, in QUIC too (sections 5.5.8, 5.6.3): segments leave one by
 //! one. Segments found lost at the same time count as one of the six ranges that end Startup (section 5.3.1.3).
-//! Persistent congestion in QUIC is handled like a timeout in TCP.
+//! Persistent congestion in QUIC is handled like a timeout in TCP. The state that a spurious recovery gives back is saved once per recovery, as
+//! the text of section 5.5.11.1 has it; the pseudocode saves it anew after a probe has ended.
 
 use crate::bbr::Greatest;
 use crate::num::{rate, real, whole};
@@ -97,6 +98,8 @@ enum Told {
 /// What a spurious recovery gives back (section 5.5.11).
 #[derive(Clone, Copy, Debug)]
 struct Before {
+    /// When it was saved.
+    at: Option<Time>,
     /// The state that losses ended: the search or a probe.
     mode: Option<Mode>,
     bw_short: f64,
@@ -385,10 +388,15 @@ impl Bbr3 {
         whole((before + part).max(0.0))
     }
 
-    /// SaveStateUponLoss.
-    fn save_state(&mut self) {
+    /// SaveStateUponLoss, once per episode of losses, as the text of section 5.5.11.1 has it. Its pseudocode saves anew at the next loss of the
+    /// same instant, as the end of a probe forgets the first, and then no probe could begin again.
+    fn save_state(&mut self, now: Time) {
         self.save_cwnd();
+        if self.undo.at == Some(now) {
+            return;
+        }
         self.undo = Before {
+            at: Some(now),
             mode: None,
             bw_short: self.bw_short,
             inflight_short: self.inflight_short,
@@ -771,6 +779,7 @@ impl Build for Bbr3 {
             extra: Greatest::default(),
             idle_restart: false,
             undo: Before {
+                at: None,
                 mode: None,
                 bw_short: 0.0,
                 inflight_short: 0,
@@ -826,7 +835,10 @@ impl CongestionControl for Bbr3 {
     fn on_lost(&mut self, lost: &Lost) {
         if !self.loss_in_round {
             self.loss_round_end = lost.delivered;
-            self.save_state();
+            match self.phase < Phase::Recovery {
+                true => self.save_state(lost.now),
+                false => self.save_cwnd(),
+            }
         }
         self.loss_in_round = true;
         if self.probing && self.is_too_high(lost.lost_since, lost.tx_in_flight) {
@@ -858,10 +870,10 @@ impl CongestionControl for Bbr3 {
         self.set_cwnd(sample);
     }
 
-    fn on_phase(&mut self, phase: Phase, _now: Time) {
+    fn on_phase(&mut self, phase: Phase, now: Time) {
         let repaired = self.phase >= Phase::Recovery;
         if phase == Phase::Recovery && !repaired {
-            self.save_state();
+            self.save_state(now);
         }
         if repaired && phase < Phase::Recovery {
             self.restore_cwnd();
@@ -871,7 +883,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         if let CongestionKind::Timeout(expiry) = congestion.kind {
-            self.save_state();
+            self.save_state(congestion.now);
             self.phase = Phase::Loss;
             self.cwnd = expiry.kept + congestion.mss;
         }
@@ -1259,6 +1271,59 @@ mod tests {
         });
         assert_eq!((cc.mode, cc.full), (Mode::Startup, false));
         assert_eq!((cc.cwnd, cc.inflight_long), (80 * MSS, u64::MAX));
+    }
+
+    #[test]
+    fn a_probe_that_spurious_losses_ended_begins_again() {
+        // A transport reports the losses, then the recovery that they begin, then further losses of it.
+        for timeout in [false, true] {
+            let mut cc = cc();
+            (cc.mode, cc.probing, cc.cwnd) = (Mode::Up, true, 80 * MSS);
+            cc.on_lost(&lost(50, 10));
+            assert_eq!(cc.mode, Mode::Down);
+            assert!(cc.inflight_long < u64::MAX);
+            cc.on_lost(&lost(50, 11));
+            if timeout {
+                cc.on_congestion(&Congestion {
+                    now: Time::ZERO,
+                    kind: CongestionKind::Timeout(crate::Expiry::default()),
+                    in_flight: 0,
+                    mss: MSS,
+                });
+            } else {
+                cc.on_phase(Phase::Recovery, Time::ZERO);
+                cc.loss_in_round = false;
+                cc.on_lost(&Lost {
+                    now: at(100),
+                    ..lost(50, 12)
+                });
+            }
+            cc.on_undo(&Undo {
+                now: Time::ZERO,
+                cwnd: 0,
+                ssthresh: 0,
+            });
+            assert_eq!((cc.mode, cc.inflight_long), (Mode::Refill, u64::MAX));
+        }
+    }
+
+    #[test]
+    fn an_episode_of_losses_forgets_the_probe_that_an_earlier_one_ended() {
+        let mut cc = cc();
+        (cc.mode, cc.probing) = (Mode::Up, true);
+        cc.on_lost(&lost(50, 10));
+        cc.on_phase(Phase::Recovery, Time::ZERO);
+        cc.on_phase(Phase::Open, at(100));
+        cc.on_lost(&Lost {
+            now: at(200),
+            ..lost(50, 1)
+        });
+        cc.on_undo(&Undo {
+            now: at(300),
+            cwnd: 0,
+            ssthresh: 0,
+        });
+        assert_eq!(cc.mode, Mode::Down);
     }
 
     #[test]
