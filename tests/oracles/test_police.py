@@ -110,9 +110,14 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
             "            self._committed.take(size, now)\n            if not committed:\n                return YELLOW",
         )
     ],
-    "RFC 4115 in the order of RFC 2698": [("if self._kind == 2698:", "if self._kind in (2698, 4115):")],
+    "RFC 4115 in the order of RFC 2698": [
+        ("if self._kind == 2698:", "if self._kind in (2698, 4115):")
+    ],
     "red takes tokens": [
-        ("        return RED\n\n\nclass", "        self._committed.take(size, now)\n        return RED\n\n\nclass")
+        (
+            "        return RED\n\n\nclass",
+            "        self._committed.take(size, now)\n        return RED\n\n\nclass",
+        )
     ],
     "what is not capable passes": [(" and packet.ecn == 0", " and packet.ecn == 9")],
     "yellow has the fate of red": [("YELLOW: self._profile.yellow", "YELLOW: self._profile.red")],

@@ -83,33 +83,7 @@ fn board(args: &BoardArgs) -> Result<(), Failure> {
         .iter()
         .map(|own| (own.suite.clone(), own.suite.name.clone()));
     let suites = Member::all(names.collect());
-    let total = cells.iter().filter(|cell| cell.came.is_none()).count();
-    let mut begun: BTreeSet<PathBuf> = BTreeSet::new();
-    let mut failed = 0_usize;
-    let mut number = 0_usize;
-    for cell in &mut cells {
-        if cell.came.is_some() {
-            continue;
-        }
-        stop_if_interrupted(&args.out)?;
-        number += 1;
-        let (suite, algorithm) = (&given[cell.suite], &algorithms[cell.algorithm]);
-        let what = format!("{} {}", suite.suite.name, algorithm.text);
-        let folder = site.runs(&suites[cell.suite].slug);
-        let came = match test(args, suite, algorithm, &folder, &mut begun) {
-            Ok((report, courses)) => {
-                say(&format!("{number}/{total} {what}: {}", counts(&report)));
-                Came::Report(Box::new(report), courses)
-            }
-            Err(Failure::Lab(error)) if may_go_on(&error) => {
-                complain(&format!("{number}/{total} {what}: {error}"));
-                failed += 1;
-                Came::Failed(error.to_string())
-            }
-            Err(other) => return Err(other),
-        };
-        cell.came = Some(came);
-    }
+    let (number, failed) = test_all(args, (&given, &suites, &algorithms), &site, &mut cells)?;
     let names = algorithms.into_iter().map(|own| (own.clone(), own.text));
     let board = Board {
         suites,
@@ -141,6 +115,43 @@ fn board(args: &BoardArgs) -> Result<(), Failure> {
         0 => Ok(()),
         _ => Err(Failure::Told),
     }
+}
+
+/// Tests what was not tested before; says how many that were, and how many of them failed.
+fn test_all(
+    args: &BoardArgs,
+    (given, suites, algorithms): (&[Given], &[Member<Suite>], &[Algorithm]),
+    site: &Site,
+    cells: &mut [Planned],
+) -> Result<(usize, usize), Failure> {
+    let total = cells.iter().filter(|cell| cell.came.is_none()).count();
+    let mut begun: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut failed = 0_usize;
+    let mut number = 0_usize;
+    for cell in cells {
+        if cell.came.is_some() {
+            continue;
+        }
+        stop_if_interrupted(&args.out)?;
+        number += 1;
+        let (suite, algorithm) = (&given[cell.suite], &algorithms[cell.algorithm]);
+        let what = format!("{} {}", suite.suite.name, algorithm.text);
+        let folder = site.runs(&suites[cell.suite].slug);
+        let came = match test(args, suite, algorithm, &folder, &mut begun) {
+            Ok((report, courses)) => {
+                say(&format!("{number}/{total} {what}: {}", counts(&report)));
+                Came::Report(Box::new(report), courses)
+            }
+            Err(Failure::Lab(error)) if may_go_on(&error) => {
+                complain(&format!("{number}/{total} {what}: {error}"));
+                failed += 1;
+                Came::Failed(error.to_string())
+            }
+            Err(other) => return Err(other),
+        };
+        cell.came = Some(came);
+    }
+    Ok((number, failed))
 }
 
 /// Ends the command between two steps, if it is interrupted.

@@ -166,9 +166,9 @@ fn openwrt_gets_a_section_of_sqm_and_a_cable_line_gets_what_to_ask_for() {
     let section = lines(cake);
     for line in [
         "config queue 'wan'",
-        "\toption download '3600'",
-        "\toption upload '1800'",
-        "\toption script 'piece_of_cake.qos'",
+        "    option download '3600'",
+        "    option upload '1800'",
+        "    option script 'piece_of_cake.qos'",
     ] {
         assert!(section.contains(&line), "{section:?}");
     }

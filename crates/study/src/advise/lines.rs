@@ -131,7 +131,7 @@ fn sqm(request: &Request, setting: &Setting, (down, up): (Rate, Rate)) -> Vec<St
         format!("config queue '{name}'"),
     ];
     let each = options.into_iter();
-    all.extend(each.map(|(name, value)| format!("\toption {name} '{value}'")));
+    all.extend(each.map(|(name, value)| format!("    option {name} '{value}'")));
     all.push("# then: /etc/init.d/sqm enable; /etc/init.d/sqm restart".to_owned());
     all
 }
