@@ -1,12 +1,12 @@
 //! Searches a space of scenarios for the place where a metric is lowest or highest.
 //!
 //! 1. A first generation is spread over the space by a scrambled Sobol sequence. Each place runs once.
-//! 2. The best eighth runs again until each has [`FULL`] runs (successive halving: K. Jamieson, A. Talwalkar, "Non-stochastic Best Arm
+//! 2. The best eighth runs again until each has `FULL` runs (successive halving: K. Jamieson, A. Talwalkar, "Non-stochastic Best Arm
 //!    Identification and Hyperparameter Optimization", AISTATS 2016), so that luck in one run decides less.
 //! 3. In four rounds, the best places are improved: places are drawn near those that are apart from each other, then each factor alone is
 //!    varied from the best one, over its whole range, and then both again, with nearer places. The best quarter of each round gets
-//!    [`FULL`] runs, too.
-//! 4. Whatever leads then runs again until it has [`LAST`] runs, as often as another place leads after that. The winner is the best place
+//!    `FULL` runs, too.
+//! 4. Whatever leads then runs again until it has `LAST` runs, as often as another place leads after that. The winner is the best place
 //!    with as many runs.
 //! 5. From the winner, each factor alone is varied, to show which matter. Those that matter least first, each goes to its default if the
 //!    place is then still nearly as bad: what is left is what makes it bad.
