@@ -9,7 +9,6 @@
 )]
 
 mod args;
-mod cases;
 mod cluster;
 mod command;
 mod commands;
@@ -26,6 +25,7 @@ mod page;
 mod pager;
 mod paper;
 mod progress;
+mod runs;
 mod show;
 mod source;
 mod terminal;

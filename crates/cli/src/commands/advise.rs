@@ -8,16 +8,14 @@ use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{complain, emit, emit_data};
-use crate::progress::{Line, watched};
+use crate::output::{emit, emit_data};
+use crate::runs;
 use clap::Args;
-use sojourn_results::ResultSet;
 use sojourn_results::directory::write_whole;
 use sojourn_results::overwrite::{has_text, refuse_foreign, refuse_input};
 use sojourn_scenario::document::read_text;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::advise::{Link, Plan, Platform, Request, Use, Varying, advice, json};
-use sojourn_study::study::{Executed, Options, Progress, execute};
 use sojourn_units::{Limit, Span, nearest};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -125,7 +123,14 @@ fn advise(args: &AdviseArgs) -> Result<(), Failure> {
         write_whole(file, plan.text.as_bytes())?;
     }
     interrupt::keeps_in(args.out.as_deref());
-    let results = make(args, &plan)?;
+    let names = ("advise", plan.request.command.as_str());
+    let results = runs::make(
+        &plan.study,
+        names,
+        args.out.as_deref(),
+        args.jobs,
+        args.fresh,
+    )?;
     let advice = advice(&plan, &results)?;
     let to_output = args.json.as_deref() == Some(Path::new(STANDARD_OUTPUT));
     if let Some(file) = &args.json {
@@ -258,35 +263,6 @@ fn check_files(args: &AdviseArgs) -> Result<(), LabError> {
         }
     }
     Ok(())
-}
-
-/// Makes the runs that are not there.
-fn make(args: &AdviseArgs, plan: &Plan) -> Result<ResultSet, Failure> {
-    let line = Line::new("advise");
-    let mut progress = |news: &Progress| line.show(news);
-    let options = Options {
-        command: plan.request.command.clone(),
-        fresh: args.fresh,
-        threads: args.jobs,
-        progress: Some(&mut progress),
-        cancel: Some(interrupt::flag()),
-        ..Options::default()
-    };
-    let executed = execute(&plan.study, watched, args.out.as_deref(), options);
-    line.end();
-    let Executed {
-        results,
-        failures,
-        repaired,
-        ..
-    } = executed?;
-    for damage in repaired {
-        complain(&damage.to_string());
-    }
-    if let Some(failure) = failures.into_iter().next() {
-        return Err(failure.error.into());
-    }
-    results.ok_or_else(|| LabError::new(LabErrorKind::Bug, "a panel without results").into())
 }
 
 /// The command that repeats the advice.

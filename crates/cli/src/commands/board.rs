@@ -1,12 +1,12 @@
 //! `sojourn board`.
 
 use crate::args::threads;
-use crate::cases;
 use crate::command::Words;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{complain, emit, say};
+use crate::runs;
 use clap::Args;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::board::{Board, Came, Cell, Member, Site, files};
@@ -310,7 +310,7 @@ fn test(
     // With --fresh, the first round of a case begins anew, and the others continue it.
     let mut make = |study: &Study, names: (&str, &str), folder: &Path| {
         let first = begun.insert(folder.to_owned());
-        cases::make(study, names, folder, args.jobs, args.fresh && first)
+        runs::make(study, names, Some(folder), args.jobs, args.fresh && first)
     };
     let mut courses = Vec::new();
     let request = request(args, given, std::slice::from_ref(algorithm));

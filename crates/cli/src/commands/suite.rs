@@ -3,11 +3,11 @@
 mod shown;
 
 use crate::args::{Format, threads};
-use crate::cases;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{emit, emit_data, say, table, warn};
+use crate::runs;
 use clap::Args;
 use sojourn_results::directory::write_whole;
 use sojourn_scenario::{LabError, LabErrorKind};
@@ -175,7 +175,7 @@ fn test(args: &SuiteArgs) -> Result<(), Failure> {
     let mut begun: BTreeSet<PathBuf> = BTreeSet::new();
     let mut make = |study: &Study, names: (&str, &str), folder: &Path| {
         let first = begun.insert(folder.to_owned());
-        cases::make(study, names, folder, args.jobs, args.fresh && first)
+        runs::make(study, names, Some(folder), args.jobs, args.fresh && first)
     };
     let reports = run(&request, &out, &mut make)?;
     write(args, &reports)?;

@@ -1,4 +1,4 @@
-//! The runs of suites: what `sojourn suite` and `sojourn board` share.
+//! The runs of a study behind a command: what `sojourn suite`, `sojourn board` and `sojourn advise` share.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -10,11 +10,11 @@ use sojourn_study::study::{Executed, Options, Progress, Study, execute};
 use std::num::NonZero;
 use std::path::Path;
 
-/// Makes the runs of one study of a suite that are not in its folder. The progress line calls it `name`.
+/// Makes the runs of a study that are not in its folder. The progress line calls it `name`.
 pub(crate) fn make(
     study: &Study,
     (name, command): (&str, &str),
-    folder: &Path,
+    folder: Option<&Path>,
     jobs: Option<NonZero<usize>>,
     fresh: bool,
 ) -> Result<ResultSet, Failure> {
@@ -28,7 +28,7 @@ pub(crate) fn make(
         cancel: Some(interrupt::flag()),
         ..Options::default()
     };
-    let executed = execute(study, watched, Some(folder), options);
+    let executed = execute(study, watched, folder, options);
     line.end();
     let Executed {
         results,
