@@ -277,7 +277,7 @@ fn interrupted(at: Time) -> LabError {
 }
 
 /// The error of a run that a bug of Sojourn stopped.
-pub fn bug(scenario: &Resolved, replication: u64, at: Option<Time>, text: &str) -> LabError {
+fn bug(scenario: &Resolved, replication: u64, at: Option<Time>, text: &str) -> LabError {
     let at = at.map_or_else(String::new, |time| {
         format!(" at simulated time {}", time.since(Time::ZERO))
     });
@@ -293,8 +293,21 @@ pub fn bug(scenario: &Resolved, replication: u64, at: Option<Time>, text: &str) 
     .remedy("please report it with the scenario and this message")
 }
 
+/// What `run` gives; a panic in it is the error about a bug of Sojourn.
+///
+/// # Errors
+/// That of `run`, and where it panics.
+pub fn guarded<T>(
+    scenario: &Resolved,
+    replication: u64,
+    run: impl FnOnce() -> Result<T, LabError>,
+) -> Result<T, LabError> {
+    catch_unwind(AssertUnwindSafe(run))
+        .unwrap_or_else(|panic| Err(bug(scenario, replication, None, &panic_text(&*panic))))
+}
+
 /// What a panic says.
-pub fn panic_text(panic: &(dyn Any + Send)) -> String {
+fn panic_text(panic: &(dyn Any + Send)) -> String {
     panic
         .downcast_ref::<String>()
         .cloned()

@@ -81,10 +81,12 @@ pub struct Request {
 }
 
 /// A place and what is known of it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Tried {
     place: Vec<f64>,
     texts: Vec<String>,
+    /// What runs there; nothing where it is refused.
+    built: Option<Arc<Built>>,
     /// One per run that has a value.
     values: Vec<f64>,
     runs: u64,
@@ -313,14 +315,18 @@ impl Search {
         if !self.known.insert(texts.clone()) {
             return None;
         }
-        let out = self.built(&place, self.request.seed).err();
+        let (built, out) = match self.built(&place, self.request.seed) {
+            Ok(built) => (Some(Arc::new(built)), None),
+            Err(error) => (None, Some(Out::Refused(error.to_string()))),
+        };
         let refused = out.is_some();
         self.tried.push(Tried {
             place,
             texts,
+            built,
             values: Vec::new(),
             runs: 0,
-            out: out.map(|error| Out::Refused(error.to_string())),
+            out,
         });
         (!refused).then(|| self.tried.len() - 1)
     }
@@ -350,12 +356,11 @@ impl Search {
             if more > left.saturating_sub(count_of(&jobs)) {
                 break;
             }
-            let Ok(built) = self.built(&self.tried[at].place, self.request.seed) else {
+            let Some(built) = &self.tried[at].built else {
                 continue;
             };
-            let built = Arc::new(built);
             for replication in runs..wanted {
-                jobs.push((Arc::clone(&built), replication));
+                jobs.push((Arc::clone(built), replication));
                 owners.push(at);
             }
         }

@@ -6,7 +6,6 @@
 //! who makes it, when, or how often.
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -16,7 +15,7 @@ use sojourn_results::manifest::{PointInfo, VERSION};
 use sojourn_results::parcel::{Parcel, pack, unpack};
 use sojourn_results::record::identity_of;
 use sojourn_results::{Run, SCHEMA_VERSION};
-use sojourn_run::run::{bug, panic_text, run_unless};
+use sojourn_run::run::{guarded, run_unless};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::resolved::Resolved;
 
@@ -319,10 +318,7 @@ impl Task {
     /// When the run fails, by a bug too, and when it was stopped.
     pub fn run(&self, replication: u64, stop: &AtomicBool) -> Result<Vec<u8>> {
         let run = || run_unless(&self.scenario, replication, stop);
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(outcome) => pack(&self.point, &outcome?),
-            Err(panic) => Err(bug(&self.scenario, replication, None, &panic_text(&*panic))),
-        }
+        pack(&self.point, &guarded(&self.scenario, replication, run)?)
     }
 }
 

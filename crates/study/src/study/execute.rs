@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -19,7 +18,7 @@ use sojourn_results::manifest::Manifest;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_results::{Damage, RunState};
 use sojourn_run::needs::Needs;
-use sojourn_run::run::{bug, panic_text};
+use sojourn_run::run::guarded;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::model::{Scenario, Warmup};
 use sojourn_scenario::resolved::Resolved;
@@ -675,11 +674,7 @@ impl<R: Fn(u64, &Resolved, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
             return Ok(());
         };
         let run = || (self.runner)(number, scenario, replication);
-        let run = catch_unwind(AssertUnwindSafe(run));
-        let outcome = match run {
-            Ok(outcome) => outcome?,
-            Err(panic) => return Err(bug(scenario, replication, None, &panic_text(&*panic))),
-        };
+        let outcome = guarded(scenario, replication, run)?;
         match self.dir {
             Some(dir) => dir.write_run(number, &outcome),
             None => {

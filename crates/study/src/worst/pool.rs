@@ -1,14 +1,13 @@
 //! Runs of a search on several threads. What comes back is in the order of the jobs, so that nothing depends on the threads.
 
 use std::num::NonZero;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 use sojourn_results::asked::Asked;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_run::needs::Needs;
-use sojourn_run::run::{bug, panic_text};
+use sojourn_run::run::guarded;
 use sojourn_scenario::error::Result;
 use sojourn_scenario::model::LimitParams;
 use sojourn_scenario::resolved::Resolved;
@@ -89,8 +88,7 @@ where
     R: Fn(&Resolved, u64) -> Result<RunOutcome> + Sync,
 {
     let run = || runner(&built.resolved, replication);
-    let outcome = catch_unwind(AssertUnwindSafe(run))
-        .map_err(|panic| bug(&built.resolved, replication, None, &panic_text(&*panic)))??;
+    let outcome = guarded(&built.resolved, replication, run)?;
     Ok(built
         .asked
         .value(&outcome)
