@@ -89,7 +89,7 @@ fn answer(plan: &Plan, advice: &Advice) -> String {
     let _ = match chosen.worst.1 < SLIGHT {
         true => write!(
             text,
-            " In no use does it lose a point of 100 to the best of {settings} settings."
+            " In every use, it loses less than a point of 100 to the best of {settings} settings."
         ),
         false => write!(
             text,
@@ -103,7 +103,7 @@ fn answer(plan: &Plan, advice: &Advice) -> String {
             true => write!(text, "every other one loses more in its worst use."),
             false => write!(
                 text,
-                "{} loses {:.1} in its worst use, {TIE:.0} points at most less, and takes more to set up.",
+                "{} loses {:.1} in its worst use, at most {TIE:.0} points less, but it takes more to set up.",
                 best.label, best.worst.1
             ),
         };
@@ -266,8 +266,8 @@ fn limits(plan: &Plan, advice: &Advice) -> String {
     let link = &plan.request.link;
     let setting = &plan.panel[advice.recommended];
     let mut text = format!(
-        "This is a simulation of {} down and {} up with {} at once. Wi-Fi, the CPU of the router and other homes are not in it. The modem and the \
-         operator are taken to queue {} packets; --buffer sets it.",
+        "This is a simulation of {} down and {} up with {} at once. Wi-Fi, the CPU of the router and other homes are not in it. The \
+         simulated queues of the modem and the operator hold {} packets; --buffer sets this.",
         link.down,
         link.up,
         joined(
@@ -281,7 +281,7 @@ fn limits(plan: &Plan, advice: &Advice) -> String {
         link.buffer
     );
     if setting.marked {
-        text.push_str(" Marks are taken to survive the way.");
+        text.push_str(" It assumes that DSCP marks survive the path.");
     }
     if link.down.as_bps().max(link.up.as_bps()) >= FAST_BPS
         && plan.request.platform != Platform::Docsis
@@ -290,7 +290,7 @@ fn limits(plan: &Plan, advice: &Advice) -> String {
     }
     if link.varying.is_some() && plan.request.platform != Platform::Docsis {
         text.push_str(
-            " A fixed shaper cannot follow a rate that varies; tools such as cake-autorate, which are not in it, move it.",
+            " A fixed shaper cannot follow a rate that varies; tools such as cake-autorate adjust it, and are not simulated.",
         );
     }
     text.push_str(" More: sojourn docs get-advice");
