@@ -706,10 +706,14 @@ mod tests {
         );
     }
 
-    /// Every cell that is not within its band or spread has a reason that is written down, and no reason is left over.
+    /// Every cell that is not within its band or spread has a reason that is written down, and no reason is left over. The rows of two congestion
+    /// controls take minutes. `make check-generated` runs them for `docs/validation.md`, where a cell outside is an error.
     #[test]
     fn no_cell_lies_outside_without_a_reason() {
-        let cells = cells(&[], &[]).expect("rows");
+        let all = cells(&[], &[]).expect("rows");
+        let (mixed, cells): (Vec<Cell>, Vec<Cell>) = all
+            .into_iter()
+            .partition(|cell| cell.setup.contains_key(mixed::CONTROLS));
         let checked = check(&cells, SEEDS, 2).expect("they run");
         let outside: Vec<String> = checked
             .iter()
@@ -725,7 +729,7 @@ mod tests {
         for (row, metric) in reasons().keys() {
             let needed = checked.iter().any(|c| {
                 c.cell.row == *row && c.cell.metric == *metric && c.verdict == Verdict::Explained
-            });
+            }) || mixed.iter().any(|c| c.row == *row && c.metric == *metric);
             assert!(needed, "{row} {metric} needs no reason");
         }
     }

@@ -76,6 +76,11 @@ fn board(args: &BoardArgs) -> Result<(), Failure> {
     }
     let given = suites(args)?;
     let algorithms = algorithms(args)?;
+    say(&format!(
+        "checking {} suites with {} algorithms",
+        given.len(),
+        algorithms.len()
+    ));
     let mut cells = planned(args, &given, &algorithms)?;
     let _hold = site.begin()?;
     interrupt::keeps_in(Some(&args.out));

@@ -512,3 +512,32 @@ fn the_list_has_every_suite_that_comes_along() {
         assert!(text.lines().any(|line| line.starts_with(name)), "{text}");
     }
 }
+
+#[test]
+fn a_spurious_recovery_is_taken_back_whatever_the_seed() {
+    for seed in [1, 103, 117] {
+        let place = Place::new();
+        let line = format!("suite bbr --cc bbr3 --case A.18 --quick --seed {seed} --json out.json");
+        let (status, text, error) = ended(&place, &line);
+        assert_eq!(status, Some(0), "{text}{error}");
+        let report = json(&place, "out.json");
+        assert!(verdicts(&report).contains(&("A.18/back", "pass")), "{text}");
+    }
+}
+
+#[test]
+fn a_failure_without_a_value_says_that_there_is_none() {
+    let place = Place::new();
+    let suite = SUITE.replace(
+        "metric = \"utilization_ratio\"\nat_least = \"10%\"",
+        "series = \"backlog_packets\"\nstatistic = \"time_to_rise\"\nlevel = \"1000\"\nat_most = \"1s\"\nmissing_fails = true",
+    );
+    let suite = suite.replace(
+        "[case.scenario.topology]",
+        "[case.scenario.series]\nrecord = \"backlog\"\nstep = \"100ms\"\n\n[case.scenario.topology]",
+    );
+    place.write("small-suite.toml", &suite);
+    let (_, text, error) = ended(&place, "suite small-suite.toml --queue codel");
+    let said = "no replication has a value";
+    assert!(text.replace("\n  ", " ").contains(said), "{text}{error}");
+}

@@ -114,7 +114,8 @@ impl Outcome {
                 ))
             }
             (_, Verdict::Fail) if question.criterion.about.missing_fails && value.missing() > 0 => {
-                Some(format!("{} replications have no value", value.missing()))
+                let (missing, all) = (value.missing(), value.samples.len());
+                Some(format!("{missing} of {all} replications have no value"))
             }
             _ => None,
         };

@@ -77,8 +77,10 @@ fn one(report: &Report, width: Option<usize>) -> String {
 /// Why a criterion failed, and how to repeat it.
 fn failure(outcome: &Outcome) -> String {
     let wanted = outcome.threshold.as_deref().unwrap_or("no threshold");
+    let note = outcome.note.as_deref();
+    let note = note.map_or_else(String::new, |note| format!("; {note}"));
     let mut about = format!(
-        "{} ({}): {}: {}, wanted {wanted}. {}",
+        "{} ({}): {}: {}, wanted {wanted}{note}. {}",
         outcome.criterion,
         outcome.severity,
         outcome.title,
