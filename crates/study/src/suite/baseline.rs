@@ -12,6 +12,7 @@ use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 
 use super::keys::{Better, Severity};
 use super::record::{Outcome, Report};
+use super::verdict::Verdict;
 
 /// The probability of even one false alarm in a comparison.
 const LEVEL: f64 = 0.01;
@@ -161,7 +162,14 @@ impl Baseline {
 
 /// Which way a value went; `None` where it went nowhere to speak of.
 fn direction(now: &Outcome, was: &Outcome) -> Option<Change> {
-    let (value, before) = (now.value?, was.value?);
+    let (value, before) = match (now.value, was.value) {
+        (Some(value), Some(before)) => (value, before),
+        (None, None) => return None,
+        // A value that is gone is worse where it fails, such as a transfer that never ends.
+        _ if now.verdict == Verdict::Fail => return Some(Change::Worse),
+        _ if was.verdict == Verdict::Fail => return Some(Change::Better),
+        _ => return Some(Change::Other),
+    };
     if (value - before).abs() <= LEAST * before.abs() {
         return None;
     }
@@ -178,6 +186,9 @@ fn direction(now: &Outcome, was: &Outcome) -> Option<Change> {
 /// The probability of such a difference by chance; `None` where there is nothing to compare.
 fn p(now: &Outcome, was: &Outcome, same_seed: bool) -> Option<f64> {
     let (a, b) = (&now.samples, &was.samples);
+    if now.value.is_some() != was.value.is_some() {
+        return of_two_groups(a.len(), b.len(), same_seed);
+    }
     let found = match same_seed {
         true => difference(a, b),
         false => difference_apart(a, b),
@@ -189,30 +200,38 @@ fn p(now: &Outcome, was: &Outcome, same_seed: bool) -> Option<f64> {
     if first.0 == second.0 {
         return Some(1.0);
     }
-    // The same streams gave the same value each time, and now they give another: no chance is in it.
+    of_two_groups(first.1, second.1, same_seed)
+}
+
+/// The probability that two runs of so many replications have one outcome each by chance, where all replications have one of two; `None` where one
+/// has fewer than two.
+fn of_two_groups(first: usize, second: usize, same_seed: bool) -> Option<f64> {
+    let (first, second) = (u64::try_from(first).ok()?, u64::try_from(second).ok()?);
+    if first.min(second) < 2 {
+        return None;
+    }
+    // The same streams gave the same each time, and now they give another: no chance is in it.
     if same_seed {
         return Some(0.0);
     }
-    // Of all ways to deal these values out to two runs, the two in which each run has one of them alone.
-    let ways = (1..=second.1).fold(1.0, |ways, taken| {
-        ways * to_f64(first.1 + taken) / to_f64(taken)
+    // Of all ways to deal these outcomes out to two runs, the two in which each run has one of them alone.
+    let ways = (1..=second).fold(1.0, |ways, taken| {
+        ways * to_f64(first + taken) / to_f64(taken)
     });
     Some((2.0 / ways).min(1.0))
 }
 
 /// The one value that all replications have, and how many there are; `None` of fewer than two, or of others.
-fn constant(samples: &[Option<f64>]) -> Option<(f64, u64)> {
+fn constant(samples: &[Option<f64>]) -> Option<(f64, usize)> {
     let values: Vec<f64> = samples.iter().copied().flatten().collect();
     let first = *values.first()?;
     let same = values.len() > 1 && values.iter().all(|value| *value == first);
-    let count = u64::try_from(values.len()).ok()?;
-    same.then(|| (mean(&values).unwrap_or(first), count))
+    same.then(|| (mean(&values).unwrap_or(first), values.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::verdict::Verdict;
 
     fn outcome(criterion: &str, samples: &[f64], better: &str) -> Outcome {
         Outcome {
@@ -313,6 +332,21 @@ mod tests {
         assert_eq!(changes(same.clone(), other.clone(), (1, 1)).len(), 1);
         // With other seeds, three equal values may be chance.
         assert_eq!(changes(same, other, (1, 2)).len(), 0);
+    }
+
+    #[test]
+    fn a_value_that_is_gone_is_a_change_and_worse_where_it_fails() {
+        let before = vec![outcome("a/end", &[3.0, 3.1, 3.2], "lower")];
+        let mut gone = before.clone();
+        gone[0].value = None;
+        gone[0].samples = vec![None; 3];
+        gone[0].verdict = Verdict::Fail;
+        let found = changes(before.clone(), gone.clone(), (1, 1));
+        assert!(found.len() == 1 && found[0].is_regression(), "{found:?}");
+        let back = changes(gone.clone(), before.clone(), (1, 1));
+        assert_eq!(back[0].change, Change::Better);
+        // With other seeds, three of each may be chance.
+        assert_eq!(changes(before, gone, (1, 2)), []);
     }
 
     #[test]

@@ -108,13 +108,17 @@ pub(super) fn changes(changed: &[Changed]) -> String {
             Change::Worse => "worse",
             Change::Other => "changed",
         };
+        // The same seed gives the same values, so that any difference is one.
+        let chance = match one.p_holm > 0.0 {
+            true => format!("p {:.2e}", one.p_holm),
+            false => "same seed, no chance".to_owned(),
+        };
         let line = format!(
-            "{how}: {} of {}: {}, was {} (p {:.2e})",
+            "{how}: {} of {}: {}, was {} ({chance})",
             one.now.criterion,
             one.algorithm,
             one.now.shown(),
             one.before.shown(),
-            one.p_holm
         );
         let _ = write!(text, "  {}", paragraph(&line, "    "));
     }
