@@ -31,7 +31,7 @@ pub(crate) struct ForceArgs {
 #[derive(Args, Debug)]
 pub(crate) struct MakeArgs {
     /// Number of parallel runs [default: one per core]. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, alias = "jobs", value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<NonZero<usize>>,
     /// Delete the results in the directory instead of continuing them.
     #[arg(long)]

@@ -33,6 +33,26 @@ pub fn refuse_input(out: &Path, inputs: &[&Path]) -> Result<()> {
     }
 }
 
+/// Refuses one file for two outputs, each with its option.
+///
+/// # Errors
+/// When both are the same file, there or still to be made.
+pub fn refuse_twice((one, file): (&str, &Path), (other, same): (&str, &Path)) -> Result<()> {
+    let whole = |path: &Path| {
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
+        folder.zip(path.file_name().map(ToOwned::to_owned))
+    };
+    let alike = whole(file).is_some() && whole(file) == whole(same);
+    match alike || is_same_file(file, same) {
+        false => Ok(()),
+        true => Err(exists(file, "two outputs cannot be one file")
+            .remedy(format!("name another file with {one} or {other}"))),
+    }
+}
+
 /// Refuses to write over a file, unless `force` allows it or `is_ours` knows it, by its first and last bytes, as one that Sojourn
 /// made. An empty file, a pipe and a device are free.
 ///
@@ -112,6 +132,15 @@ fn ends(path: &Path) -> std::io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_file_is_not_two_outputs_however_it_is_written() {
+        let temp = tempfile::tempdir().expect("a folder");
+        let (one, other) = (temp.path().join("a"), temp.path().join("./a"));
+        let twice = |one: &Path, other: &Path| refuse_twice(("--json", one), ("--junit", other));
+        assert!(twice(&one, &other).is_err());
+        assert!(twice(&one, &temp.path().join("b")).is_ok());
+    }
 
     #[test]
     fn what_is_read_and_what_others_made_is_not_overwritten() {

@@ -528,7 +528,9 @@ impl Search {
                         .map(|level| Side::middle_of(level, count))
                         .collect(),
                 };
-                let other = |share: &f64| side.text(*share) != side.text(own[at]);
+                // Several shares of a range of whole numbers may mean one of them.
+                let mut seen = BTreeSet::from([side.text(own[at])]);
+                let other = |share: &f64| seen.insert(side.text(*share));
                 if let Some(share) = shares.into_iter().filter(other).nth(turn) {
                     let mut place = own.to_vec();
                     place[at] = share;

@@ -12,7 +12,7 @@ use crate::output::{emit, emit_data};
 use crate::runs;
 use clap::Args;
 use sojourn_results::directory::write_whole;
-use sojourn_results::overwrite::{has_text, refuse_foreign, refuse_input};
+use sojourn_results::overwrite::{has_text, refuse_foreign, refuse_input, refuse_twice};
 use sojourn_scenario::document::read_text;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::advise::{Link, Plan, Platform, Request, Use, Varying, advice, json};
@@ -252,6 +252,9 @@ fn check_files(args: &AdviseArgs) -> Result<(), LabError> {
         .flatten()
         .map(PathBuf::as_path)
         .collect();
+    if let (Some(write), Some(json)) = (&args.write, &args.json) {
+        refuse_twice(("--write", write), ("--json", json))?;
+    }
     let force = args.force.force;
     for (file, mark) in [(&args.write, STUDY_MARK), (&args.json, JSON_MARK)] {
         let Some(file) = file.as_deref() else {

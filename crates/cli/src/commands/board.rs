@@ -77,9 +77,9 @@ fn board(args: &BoardArgs) -> Result<(), Failure> {
     let given = suites(args)?;
     let algorithms = algorithms(args)?;
     say(&format!(
-        "checking {} suites with {} algorithms",
-        given.len(),
-        algorithms.len()
+        "checking {} with {}",
+        counted(given.len(), "suite"),
+        counted(algorithms.len(), "algorithm")
     ));
     let mut cells = planned(args, &given, &algorithms)?;
     let _hold = site.begin()?;
@@ -110,16 +110,23 @@ fn board(args: &BoardArgs) -> Result<(), Failure> {
     stop_if_interrupted(&args.out)?;
     site.write(&files)?;
     emit(&format!(
-        "Board: {} ({} suites, {} algorithms, {number} cells, {} files)\n",
+        "Board: {} ({}, {}, {}, {})\n",
         site.front().display(),
-        board.suites.len(),
-        board.algorithms.len(),
-        files.len()
+        counted(board.suites.len(), "suite"),
+        counted(board.algorithms.len(), "algorithm"),
+        counted(number, "cell"),
+        counted(files.len(), "file")
     ))?;
     match failed {
         0 => Ok(()),
         _ => Err(Failure::Told),
     }
+}
+
+/// `1 suite`, `2 suites`.
+fn counted(count: usize, what: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{end}")
 }
 
 /// Tests what was not tested before; says how many that were, and how many of them failed.

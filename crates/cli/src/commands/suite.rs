@@ -2,7 +2,7 @@
 
 mod shown;
 
-use crate::args::{Format, threads};
+use crate::args::{ForceArgs, Format, threads};
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -10,11 +10,12 @@ use crate::output::{emit, emit_data, say, table, warn};
 use crate::runs;
 use clap::Args;
 use sojourn_results::directory::write_whole;
+use sojourn_results::overwrite::{has_text, refuse_foreign, refuse_input, refuse_twice};
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_study::study::Study;
 use sojourn_study::suite::{
-    Algorithm, Baseline, Kind, Report, Request, Suite, Verdict, built_in, chosen, find, json,
-    junit, names, run,
+    Algorithm, Baseline, Case, Changed, Kind, Report, Request, Suite, Verdict, built_in, chosen,
+    find, json, junit, names, run,
 };
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -28,12 +29,16 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sojourn suite list
+  sojourn suite list rfc7928
   sojourn suite rfc7928 --queue codel --queue 'pie target=10ms'
   sojourn suite rfc9743 --cc bbr3 --cc cubic --quick
   sojourn suite mine/suite.toml --queue fq_codel --json now.json --baseline before.json")]
 pub(crate) struct SuiteArgs {
-    /// Suite: a name, a file, or its folder; or list, for the names and the cases.
+    /// Suite: a name, a file, or its folder; or list, for the names.
     pub(crate) suite: OsString,
+    /// After list: the suite whose cases to list.
+    #[arg(value_name = "OF")]
+    pub(crate) of: Option<OsString>,
     /// Queue to test, such as 'pie target=10ms'. Repeat it for more queues.
     #[arg(long = "queue", value_name = "QUEUE")]
     pub(crate) queues: Vec<String>,
@@ -70,6 +75,8 @@ pub(crate) struct SuiteArgs {
     /// Delete the results in the directory instead of continuing them.
     #[arg(long)]
     pub(crate) fresh: bool,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
     /// Format of sojourn suite list.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,
@@ -81,11 +88,27 @@ const LIST: &str = "list";
 /// The name of a file that stands for standard output.
 const STANDARD_OUTPUT: &str = "-";
 
+/// What the files of `--json` and `--junit` are known by.
+const JSON_MARK: &str = "\"criterion\": ";
+const JUNIT_MARK: &str = "<testsuites>";
+
 impl Execute for SuiteArgs {
     fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
         match self.suite.as_os_str() == OsStr::new(LIST) {
-            true => list(self.format),
-            false => test(self),
+            true => match &self.of {
+                None => list(self.format),
+                Some(of) => list_cases(&find(of)?, self.format),
+            },
+            false => match &self.of {
+                None => test(self),
+                Some(of) => Err(LabError::new(
+                    LabErrorKind::Contradiction,
+                    "a second word belongs to sojourn suite list",
+                )
+                .in_file(&of.to_string_lossy())
+                .remedy("name what to test with --queue or --cc")
+                .into()),
+            },
         }
     }
 }
@@ -110,13 +133,36 @@ fn list(format: Format) -> Result<(), Failure> {
         ]);
     }
     let header = ["suite", "tests", "cases", "criteria", "title"];
+    let below = format!("\nRun one of them: {}\n", example());
+    show_list(&header, &rows, &below, format)
+}
+
+/// The cases of a suite with the sections that they are from.
+fn list_cases(suite: &Suite, format: Format) -> Result<(), Failure> {
+    let row = |case: &Case| {
+        vec![
+            case.about.name.clone(),
+            if case.about.quick { "yes" } else { "no" }.to_owned(),
+            case.criteria.len().to_string(),
+            case.about.title.clone().unwrap_or_default(),
+            case.about.source.clone().unwrap_or_default(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = suite.cases.iter().map(row).collect();
+    let header = ["case", "quick", "criteria", "title", "source"];
+    show_list(&header, &rows, "", format)
+}
+
+/// Shows a table, with a text below it where people read it.
+fn show_list(
+    header: &[&str],
+    rows: &[Vec<String>],
+    below: &str,
+    format: Format,
+) -> Result<(), Failure> {
     match format {
-        Format::Table => emit(&format!(
-            "{}\nRun one of them: {}\n",
-            table(&header, &rows),
-            example(),
-        )),
-        Format::Csv => emit_data(&crate::output::csv(&header, &rows)?),
+        Format::Table => emit(&format!("{}{below}", table(header, rows))),
+        Format::Csv => emit_data(&crate::output::csv(header, rows)?),
         Format::Json => {
             let each = rows.iter().map(|row| {
                 let cells = header.iter().zip(row);
@@ -162,6 +208,7 @@ fn test(args: &SuiteArgs) -> Result<(), Failure> {
         seed: args.seed,
     };
     chosen(&request)?;
+    check_files(args, &suite)?;
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
     if let (Some(baseline), Some(file)) = (&baseline, &args.baseline) {
         baseline.check(&suite.name, args.quick, &algorithms, file)?;
@@ -178,13 +225,30 @@ fn test(args: &SuiteArgs) -> Result<(), Failure> {
         runs::make(study, names, Some(folder), args.jobs, args.fresh && first)
     };
     let reports = run(&request, &out, &mut make)?;
-    write(args, &reports)?;
     let changes = baseline.as_ref().map(|own| own.changes(&reports));
+    write(args, &reports, changes.as_deref().unwrap_or_default())?;
     // What goes to standard output is the JSON alone, if that is asked for.
     if args.json.as_deref() != Some(Path::new(STANDARD_OUTPUT)) {
         emit(&shown::text(&reports, changes.as_deref()))?;
     } else if let Some(changes) = &changes {
         say(&shown::changes(changes));
+    }
+    if let Some(baseline) = &baseline {
+        let (new, gone) = baseline.unmatched(&reports);
+        // With --case, most of the baseline is left out on purpose.
+        let gone = if args.cases.is_empty() {
+            gone
+        } else {
+            Vec::new()
+        };
+        for (names, what) in [
+            (new, "not compared, as the baseline lacks them"),
+            (gone, "in the baseline, and not in the suite any more"),
+        ] {
+            if !names.is_empty() {
+                warn(&format!("{what}: {}", names.join(", ")));
+            }
+        }
     }
     let failed = |report: &Report| report.musts(Verdict::Fail).next().is_some();
     let open: usize = reports
@@ -197,14 +261,28 @@ fn test(args: &SuiteArgs) -> Result<(), Failure> {
             "{open} {what} undecided. That is no failure; --strict makes it one"
         ));
     }
-    let worse = changes
+    let regressions = changes.iter().flatten();
+    let reasons = [
+        (
+            reports.iter().filter(|report| failed(report)).count() > 0,
+            "a must fails",
+        ),
+        (
+            regressions.filter(|one| one.is_regression()).count() > 0,
+            "a value of a must or a should is worse than in the baseline",
+        ),
+        (open > 0 && args.strict, "a must is undecided"),
+    ];
+    let reasons: Vec<&str> = reasons
         .iter()
-        .flatten()
-        .any(|change| change.is_regression());
-    match reports.iter().any(failed) || worse || (open > 0 && args.strict) {
-        true => Err(Failure::Differs),
-        false => Ok(()),
+        .filter(|(holds, _)| *holds)
+        .map(|(_, reason)| *reason)
+        .collect();
+    if reasons.is_empty() {
+        return Ok(());
     }
+    say(&format!("exit status 1: {}", reasons.join("; ")));
+    Err(Failure::Differs)
 }
 
 /// What is tested, in the order of the kinds.
@@ -240,7 +318,39 @@ fn algorithms(args: &SuiteArgs, suite: &Suite) -> Result<Vec<Algorithm>, LabErro
     Ok(all)
 }
 
-fn write(args: &SuiteArgs, reports: &[Report]) -> Result<(), Failure> {
+/// Refuses to write over files of others, and to places that are not there, before anything runs.
+fn check_files(args: &SuiteArgs, suite: &Suite) -> Result<(), LabError> {
+    let mut inputs = vec![Path::new(suite.file())];
+    inputs.extend(args.baseline.as_deref());
+    let json = args.json.as_deref();
+    let json = json.filter(|file| *file != Path::new(STANDARD_OUTPUT));
+    if let (Some(json), Some(junit)) = (json, &args.junit) {
+        refuse_twice(("--json", json), ("--junit", junit))?;
+    }
+    for (file, mark) in [(json, JSON_MARK), (args.junit.as_deref(), JUNIT_MARK)] {
+        let Some(file) = file else {
+            continue;
+        };
+        // The results may become the next baseline.
+        let reads = match Some(file) == json {
+            true => &inputs[..1],
+            false => &inputs[..],
+        };
+        refuse_input(file, reads)?;
+        refuse_foreign(file, |bytes| has_text(bytes, mark), args.force.force)?;
+        let folder = file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(LabError::io(file, "write the file", &missing)
+                .remedy("make its directory first, or name another file"));
+        }
+    }
+    Ok(())
+}
+
+fn write(args: &SuiteArgs, reports: &[Report], changed: &[Changed]) -> Result<(), Failure> {
     if let Some(file) = &args.json {
         let text = json(reports);
         match file.as_path() == Path::new(STANDARD_OUTPUT) {
@@ -249,7 +359,7 @@ fn write(args: &SuiteArgs, reports: &[Report]) -> Result<(), Failure> {
         }
     }
     if let Some(file) = &args.junit {
-        write_whole(file, junit(reports).as_bytes())?;
+        write_whole(file, junit(reports, changed).as_bytes())?;
     }
     Ok(())
 }

@@ -530,7 +530,7 @@ fn a_failure_without_a_value_says_that_there_is_none() {
     let place = Place::new();
     let suite = SUITE.replace(
         "metric = \"utilization_ratio\"\nat_least = \"10%\"",
-        "series = \"backlog_packets\"\nstatistic = \"time_to_rise\"\nlevel = \"1000\"\nat_most = \"1s\"\nmissing_fails = true",
+        "series = \"backlog_packets\"\nstatistic = \"time_to_rise\"\nlevel = \"1000p\"\nat_most = \"1s\"\nmissing_fails = true",
     );
     let suite = suite.replace(
         "[case.scenario.topology]",
@@ -540,4 +540,70 @@ fn a_failure_without_a_value_says_that_there_is_none() {
     let (_, text, error) = ended(&place, "suite small-suite.toml --queue codel");
     let said = "no replication has a value";
     assert!(text.replace("\n  ", " ").contains(said), "{text}{error}");
+}
+
+#[test]
+fn a_renamed_criterion_is_named_and_a_regression_fails_in_junit() {
+    let place = place();
+    let (_, _, error) = ended(
+        &place,
+        "suite small-suite.toml --queue codel --json before.json",
+    );
+    assert!(!error.contains("baseline"), "{error}");
+    let renamed = SUITE.replace("name = \"late\"", "name = \"later\"");
+    place.write("small-suite.toml", &renamed);
+    let line = "suite small-suite.toml --queue codel --baseline before.json --fresh";
+    let (status, _, error) = ended(&place, line);
+    assert_eq!(status, Some(0), "{error}");
+    for said in ["one/later", "one/late"] {
+        assert!(error.contains(said), "{error}");
+    }
+    // The baseline of another CoDel, as if it were one of this.
+    let line = "suite small-suite.toml --queue 'codel target=20ms interval=400ms' --json before.json --fresh";
+    ended(&place, line);
+    let mut baseline = place.read("before.json");
+    baseline = baseline.replace("codel target=20ms interval=400ms", "codel");
+    place.write("before.json", &baseline);
+    let line =
+        "suite small-suite.toml --queue codel --baseline before.json --junit now.xml --fresh";
+    let (status, text, error) = ended(&place, line);
+    let regressed = text.contains("worse: one/");
+    assert!(regressed, "{text}{error}");
+    assert_eq!(status, Some(1), "{text}{error}");
+    assert!(
+        error.contains("exit status 1: a value of a must"),
+        "{error}"
+    );
+    let xml = place.read("now.xml");
+    assert!(xml.contains("type=\"regression\""), "{xml}");
+    assert!(!xml.contains("failures=\"0\""), "{xml}");
+}
+
+#[test]
+fn the_cases_of_a_suite_are_listed_with_their_sections() {
+    let place = place();
+    let (status, text, error) = ended(&place, "suite list rfc7928");
+    assert_eq!(status, Some(0), "{error}");
+    assert!(
+        text.contains("5.1.1") && text.contains("RFC 7928"),
+        "{text}"
+    );
+    let (status, _, error) = ended(&place, "suite rfc7928 codel");
+    assert_eq!(status, Some(2), "{error}");
+    assert!(error.contains("--queue"), "{error}");
+}
+
+#[test]
+fn a_threshold_without_a_unit_is_refused_where_the_value_has_one() {
+    let place = Place::new();
+    place.write(
+        "bare.toml",
+        &SUITE.replace("better = \"lower\"", "at_most = \"30\""),
+    );
+    let (status, _, error) = ended(&place, "suite bare.toml --queue codel");
+    assert_eq!(status, Some(2), "{error}");
+    assert!(
+        error.contains("has no unit") && error.contains("ms"),
+        "{error}"
+    );
 }

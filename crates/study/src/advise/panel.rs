@@ -54,6 +54,8 @@ const BURST_US: u64 = 1000;
 const FULL: u64 = 1514;
 /// Target of CoDel, RFC 8289 section 4.2, in microseconds; at slow rates, the time of one and a half full packets, as SQM and CAKE have it.
 const TARGET_US: u64 = 5000;
+/// Interval of CoDel, RFC 8289 section 4.2, in microseconds; at slow rates longer by as much as the target, as SQM has it.
+const INTERVAL_US: u64 = 100_000;
 
 /// Efforts: nothing to do; one qdisc; one qdisc that shapes, too; that with one more option; a qdisc in a shaper.
 const NOTHING: u32 = 0;
@@ -247,7 +249,8 @@ fn inner(queue: &str, rate: Rate) -> String {
     let target = rate.serialization(FULL * 3 / 2).as_ps() / 1_000_000;
     match queue {
         "fq_codel" | "codel" if target > TARGET_US => {
-            format!("{queue} dialect=linux target={target}us")
+            let interval = INTERVAL_US - TARGET_US + target;
+            format!("{queue} dialect=linux target={target}us interval={interval}us")
         }
         queue => format!("{queue} dialect=linux"),
     }

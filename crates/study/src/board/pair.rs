@@ -184,14 +184,30 @@ fn table(title: &str, (a, b): (&str, &str), rows: &[Row<'_>]) -> String {
     let mut grid = Grid::new(title, "criteria", &header);
     for row in rows {
         let known = row.one.or(row.other);
-        let mut head = criterion(row.name, known.map_or("", |own| own.title.as_str()));
+        // In the cases that are named after the other, a title may name the algorithm that each column is about.
+        let alike = match (row.one, row.other) {
+            (Some(one), Some(other)) => one.title == other.title,
+            _ => true,
+        };
+        let title = known.map_or("", |own| own.title.as_str());
+        let mut head = criterion(row.name, if alike { title } else { "" });
         if let Some(wanted) = known.and_then(|own| own.threshold.as_deref()) {
             let _ = write!(head, "<span class=\"more\">{}</span>", escape(wanted));
         }
         let cell = |own: Option<&Outcome>| match own {
             None => "<td></td>".to_owned(),
             Some(own) if own.value.is_none() => format!("<td>{}</td>", badge(own.verdict)),
-            Some(own) => format!("<td>{} {}</td>", badge(own.verdict), escape(&own.shown())),
+            Some(own) => {
+                let title = match alike {
+                    true => String::new(),
+                    false => format!("<span class=\"what\">{}</span>", escape(&own.title)),
+                };
+                format!(
+                    "<td>{} {}{title}</td>",
+                    badge(own.verdict),
+                    escape(&own.shown())
+                )
+            }
         };
         let (difference, better) = difference(row, (a, b));
         grid.row(

@@ -122,21 +122,40 @@ impl Baseline {
         Ok(())
     }
 
+    /// Criteria of these reports that the baseline lacks, then those of the baseline that they lack: a renamed criterion is among both.
+    pub fn unmatched(&self, reports: &[Report]) -> (Vec<String>, Vec<String>) {
+        let lacking = |of: &[Report], other: &[Report]| -> Vec<String> {
+            let mut all = Vec::new();
+            for report in of {
+                let Some(beside) = other.iter().find(|own| own.is_of_same(report)) else {
+                    continue;
+                };
+                let has = |one: &&Outcome| {
+                    let mut results = beside.results.iter();
+                    !results.any(|own| own.asks_as(one))
+                };
+                let missing = report.results.iter().filter(has);
+                all.extend(missing.map(|one| one.criterion.clone()));
+            }
+            all.dedup();
+            all
+        };
+        (
+            lacking(reports, &self.reports),
+            lacking(&self.reports, reports),
+        )
+    }
+
     /// What changed between the baseline and these reports, beyond noise; in the order of the reports.
     pub fn changes(&self, reports: &[Report]) -> Vec<Changed> {
         let mut pairs: Vec<(&Report, &Outcome, &Outcome, f64)> = Vec::new();
         for report in reports {
-            let same = |own: &&Report| {
-                own.suite == report.suite
-                    && own.algorithm == report.algorithm
-                    && own.quick == report.quick
-            };
-            let Some(before) = self.reports.iter().find(same) else {
+            let Some(before) = self.reports.iter().find(|own| own.is_of_same(report)) else {
                 continue;
             };
             for now in &report.results {
                 let mut all = before.results.iter();
-                let was = all.find(|was| was.criterion == now.criterion && was.unit == now.unit);
+                let was = all.find(|was| was.asks_as(now));
                 if let Some(was) = was
                     && let Some(p) = p(now, was, report.seed == before.seed)
                 {
@@ -166,8 +185,12 @@ fn direction(now: &Outcome, was: &Outcome) -> Option<Change> {
         (Some(value), Some(before)) => (value, before),
         (None, None) => return None,
         // A value that is gone is worse where it fails, such as a transfer that never ends.
-        _ if now.verdict == Verdict::Fail => return Some(Change::Worse),
-        _ if was.verdict == Verdict::Fail => return Some(Change::Better),
+        _ if now.verdict == Verdict::Fail || was.verdict == Verdict::Pass => {
+            return Some(Change::Worse);
+        }
+        _ if was.verdict == Verdict::Fail || now.verdict == Verdict::Pass => {
+            return Some(Change::Better);
+        }
         _ => return Some(Change::Other),
     };
     if (value - before).abs() <= LEAST * before.abs() {
@@ -195,6 +218,10 @@ fn p(now: &Outcome, was: &Outcome, same_seed: bool) -> Option<f64> {
     }?;
     if found.p.is_some() {
         return found.p;
+    }
+    // Every replication moved by the same amount, under the same streams: no chance is in it.
+    if found.paired && found.mean != 0.0 {
+        return Some(0.0);
     }
     let (first, second) = (constant(a)?, constant(b)?);
     if first.0 == second.0 {
@@ -347,6 +374,24 @@ mod tests {
         assert_eq!(back[0].change, Change::Better);
         // With other seeds, three of each may be chance.
         assert_eq!(changes(before, gone, (1, 2)), []);
+    }
+
+    #[test]
+    fn a_criterion_that_one_of_them_lacks_is_named() {
+        let baseline = Baseline {
+            reports: vec![report(1, vec![outcome("a/delay", &[1.0, 2.0], "lower")])],
+        };
+        let now = report(1, vec![outcome("a/wait", &[1.0, 2.0], "lower")]);
+        let (new, gone) = baseline.unmatched(&[now]);
+        assert_eq!((new, gone), (vec!["a/wait".into()], vec!["a/delay".into()]));
+    }
+
+    #[test]
+    fn a_shift_that_is_the_same_in_every_replication_is_a_change() {
+        let before = vec![outcome("a/x", &[95.56, 97.71, 97.72], "lower")];
+        let now = vec![outcome("a/x", &[129.56, 131.71, 131.72], "lower")];
+        let found = changes(before, now, (1, 1));
+        assert!(found.len() == 1 && found[0].is_regression(), "{found:?}");
     }
 
     #[test]

@@ -2,17 +2,27 @@
 
 use std::fmt::Write as _;
 
+use super::baseline::Changed;
 use super::record::{Outcome, Report};
 use super::verdict::Verdict;
 
 /// The reports as JUnit XML: a suite per algorithm, a test per criterion. A criterion that fails is a failure; one without a verdict is skipped,
-/// with the reason.
-pub fn junit(reports: &[Report]) -> String {
+/// with the reason. A criterion that is a regression since a baseline is a failure, too.
+pub fn junit(reports: &[Report], changed: &[Changed]) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     for report in reports {
         let tests = report.results.len();
-        let failures = report.count(Verdict::Fail);
-        let decided = failures + report.count(Verdict::Pass);
+        let worse = |outcome: &Outcome| {
+            let mut all = changed.iter().filter(|one| one.is_regression());
+            all.find(|one| one.algorithm == report.algorithm && one.now == *outcome)
+        };
+        let count = |wanted: &dyn Fn(&Outcome) -> bool| {
+            report.results.iter().filter(|own| wanted(own)).count()
+        };
+        let failures = count(&|own| own.verdict == Verdict::Fail || worse(own).is_some());
+        let decided = count(&|own| {
+            matches!(own.verdict, Verdict::Fail | Verdict::Pass) || worse(own).is_some()
+        });
         let name = format!("{} {}", report.suite, report.algorithm);
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -22,7 +32,7 @@ pub fn junit(reports: &[Report]) -> String {
             tests - decided,
         );
         for outcome in &report.results {
-            test(&mut text, &name, outcome);
+            test(&mut text, &name, outcome, worse(outcome));
         }
         text.push_str("  </testsuite>\n");
     }
@@ -30,8 +40,15 @@ pub fn junit(reports: &[Report]) -> String {
     text
 }
 
-fn test(text: &mut String, class: &str, outcome: &Outcome) {
-    let message = message(outcome);
+fn test(text: &mut String, class: &str, outcome: &Outcome, worse: Option<&Changed>) {
+    let mut message = message(outcome);
+    if let Some(worse) = worse {
+        let _ = write!(
+            message,
+            "; worse than in the baseline: {}",
+            worse.before.shown()
+        );
+    }
     let _ = write!(
         text,
         "    <testcase classname=\"{}\" name=\"{}\">",
@@ -39,6 +56,15 @@ fn test(text: &mut String, class: &str, outcome: &Outcome) {
         escaped(&format!("{} {}", outcome.criterion, outcome.title)),
     );
     match outcome.verdict {
+        _ if worse.is_some() && outcome.verdict != Verdict::Fail => {
+            let body = format!("{message}\nSource: {}\n{}", outcome.source, outcome.command);
+            let _ = write!(
+                text,
+                "<failure type=\"regression\" message=\"{}\">{}</failure>",
+                escaped(&message),
+                escaped(&body),
+            );
+        }
         Verdict::Pass => {
             let _ = write!(text, "<system-out>{}</system-out>", escaped(&message));
         }

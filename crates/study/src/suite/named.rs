@@ -79,6 +79,9 @@ pub fn find(given: &OsStr) -> Result<Suite> {
 
 /// What the results of a file are called: the folder of a `suite.toml`, or else the file itself.
 fn name_of(path: &Path) -> String {
+    // `suite.toml` alone is in a folder with a name, too.
+    let whole = std::path::absolute(path);
+    let path = whole.as_deref().unwrap_or(path);
     let named = match path.file_name().is_some_and(|name| name == FILE) {
         true => path.parent().and_then(Path::file_name),
         false => path.file_stem(),

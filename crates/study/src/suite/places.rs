@@ -397,12 +397,20 @@ fn question<'a>(
         let value = value.map_err(|problem| criterion.error(suite, "marks", problem));
         Ok((from.as_str(), value?))
     };
+    let at_least = threshold("at_least", &criterion.at_least)?;
+    let at_most = threshold("at_most", &criterion.at_most)?;
+    if let (Some(least), Some(most)) = (at_least, at_most)
+        && least > most
+    {
+        let problem = "no value is at least at_least and at most at_most".to_owned();
+        return Err(criterion.error(suite, "at_most", problem));
+    }
     Ok(Question {
         criterion,
         quantity,
         unit,
-        at_least: threshold("at_least", &criterion.at_least)?,
-        at_most: threshold("at_most", &criterion.at_most)?,
+        at_least,
+        at_most,
         marks: criterion.marks.iter().map(mark).collect::<Result<_>>()?,
         settings,
     })
@@ -472,6 +480,10 @@ fn number(text: &str, unit: Unit) -> std::result::Result<f64, String> {
         Unit::Index => "1, %",
         unit => unit.names(),
     };
+    let plain = matches!(unit, Unit::Ratio | Unit::Index | Unit::Count);
+    if name.is_empty() && number != 0.0 && !plain {
+        return Err(format!("{text:?} has no unit; there are {names}"));
+    }
     factor
         .map(|factor| number * factor)
         .ok_or_else(|| format!("{name:?} is no unit of this value; there are {names}"))
@@ -488,6 +500,9 @@ mod tests {
         assert_eq!(number("8Mbps", Unit::BitsPerSecond), Ok(8e6));
         assert_eq!(number("1.5", Unit::Index), Ok(1.5));
         assert_eq!(number("50%", Unit::Index), Ok(0.5));
+        assert_eq!(number("0", Unit::Seconds), Ok(0.0));
+        let bare = number("30", Unit::Seconds);
+        assert!(bare.is_err_and(|problem| problem.contains("has no unit")));
         assert!(number("20 ms", Unit::Ratio).is_err());
         assert!(number("much", Unit::Ratio).is_err());
         assert!(number("nan", Unit::Ratio).is_err());

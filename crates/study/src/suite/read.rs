@@ -347,6 +347,12 @@ fn criterion(
         table.get(key).map(|value| value.scalar()).transpose()
     };
     let (at_least, at_most) = (threshold("at_least")?, threshold("at_most")?);
+    if about.severity == Severity::Must && at_least.is_none() && at_most.is_none() {
+        let problem = "a must without a threshold cannot fail";
+        return Err(table
+            .error_on("severity", LabErrorKind::Contradiction, problem)
+            .remedy("add at_least or at_most, or write severity = \"informative\""));
+    }
     if about.severity == Severity::Informative
         && let Some(key) = ["at_least", "at_most"]
             .into_iter()

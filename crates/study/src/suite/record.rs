@@ -216,6 +216,11 @@ impl Outcome {
         }
     }
 
+    /// Whether it asks for the same value as another one, so that the two compare.
+    pub(super) fn asks_as(&self, other: &Outcome) -> bool {
+        self.criterion == other.criterion && self.unit == other.unit && self.metric == other.metric
+    }
+
     /// What is wanted of the value, and what is known of it from elsewhere: `≥ 90 %; Linux 6.1: 93 %`.
     pub fn wanted(&self) -> String {
         let marks = self.marks.iter();
@@ -268,6 +273,11 @@ fn with_unit(value: f64, unit: &str) -> String {
 }
 
 impl Report {
+    /// Whether another report says the same things of the same algorithm, so that their values compare.
+    pub(super) fn is_of_same(&self, other: &Report) -> bool {
+        self.suite == other.suite && self.algorithm == other.algorithm && self.quick == other.quick
+    }
+
     /// How many results have a verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         let all = self.results.iter();

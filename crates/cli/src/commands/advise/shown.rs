@@ -108,6 +108,20 @@ fn answer(plan: &Plan, advice: &Advice) -> String {
             ),
         };
     }
+    let useless: Vec<String> = (chosen.uses.iter().enumerate())
+        .filter(|(at, _)| {
+            let mut all = advice.settings.iter();
+            all.all(|own| own.uses.get(*at).is_some_and(|one| one.points <= 0.0))
+        })
+        .map(|(_, one)| one.of.name().to_owned())
+        .collect();
+    if !useless.is_empty() {
+        let _ = write!(
+            text,
+            " No setting gets a point for {}, so that its values have no part in the choice: compare them below.",
+            joined(&useless)
+        );
+    }
     let today = &advice.settings[advice.today];
     if advice.recommended != advice.today {
         let each = today.uses.iter().zip(&chosen.uses);
@@ -280,6 +294,11 @@ fn limits(plan: &Plan, advice: &Advice) -> String {
         ),
         link.buffer
     );
+    if !plan.request.uses.contains(&Use::Bulk) {
+        text.push_str(
+            " None of these uses fills the link for long. If somebody also uploads or downloads, add bulk to --use: the advice may change.",
+        );
+    }
     if setting.marked {
         text.push_str(" It assumes that DSCP marks survive the path.");
     }
