@@ -558,16 +558,18 @@ fn a_renamed_criterion_is_named_and_a_regression_fails_in_junit() {
     for said in ["one/later", "one/late"] {
         assert!(error.contains(said), "{error}");
     }
-    // The baseline of another CoDel, as if it were one of this.
-    let line = "suite small-suite.toml --queue 'codel target=20ms interval=400ms' --json before.json --fresh";
-    ended(&place, line);
-    let mut baseline = place.read("before.json");
-    baseline = baseline.replace("codel target=20ms interval=400ms", "codel");
-    place.write("before.json", &baseline);
+    // A baseline in which utilization was three points higher in every replication.
+    let mut baseline = json(&place, "before.json");
+    let utilization = &mut baseline["results"][1];
+    let higher = |value: &Value| Value::from(value.as_f64().unwrap() + 3.0);
+    utilization["value"] = higher(&utilization["value"]);
+    let samples = utilization["samples"].as_array().unwrap();
+    utilization["samples"] = samples.iter().map(higher).collect();
+    place.write("before.json", &baseline.to_string());
     let line =
         "suite small-suite.toml --queue codel --baseline before.json --junit now.xml --fresh";
     let (status, text, error) = ended(&place, line);
-    let regressed = text.contains("worse: one/");
+    let regressed = text.contains("worse: one/utilization");
     assert!(regressed, "{text}{error}");
     assert_eq!(status, Some(1), "{text}{error}");
     assert!(

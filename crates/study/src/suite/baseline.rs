@@ -212,16 +212,16 @@ fn p(now: &Outcome, was: &Outcome, same_seed: bool) -> Option<f64> {
     if now.value.is_some() != was.value.is_some() {
         return of_two_groups(a.len(), b.len(), same_seed);
     }
+    // Every replication moved by the same amount, under the same streams: no chance is in it.
+    if same_seed && moved_alike(a, b) {
+        return Some(0.0);
+    }
     let found = match same_seed {
         true => difference(a, b),
         false => difference_apart(a, b),
     }?;
     if found.p.is_some() {
         return found.p;
-    }
-    // Every replication moved by the same amount, under the same streams: no chance is in it.
-    if found.paired && found.mean != 0.0 {
-        return Some(0.0);
     }
     let (first, second) = (constant(a)?, constant(b)?);
     if first.0 == second.0 {
@@ -246,6 +246,18 @@ fn of_two_groups(first: usize, second: usize, same_seed: bool) -> Option<f64> {
         ways * to_f64(first + taken) / to_f64(taken)
     });
     Some((2.0 / ways).min(1.0))
+}
+
+/// Whether all replications, two at least, differ by one and the same amount other than zero.
+fn moved_alike(a: &[Option<f64>], b: &[Option<f64>]) -> bool {
+    let both = a.iter().zip(b);
+    let moves: Option<Vec<f64>> = both.map(|(a, b)| Some((*a)? - (*b)?)).collect();
+    let Some([first, rest @ ..]) = moves.as_deref() else {
+        return false;
+    };
+    // The difference of two numbers has the error of both.
+    let alike = |own: &f64| (own - first).abs() <= 1e-9 * first.abs();
+    a.len() == b.len() && *first != 0.0 && !rest.is_empty() && rest.iter().all(alike)
 }
 
 /// The one value that all replications have, and how many there are; `None` of fewer than two, or of others.
