@@ -234,22 +234,32 @@ fn test(args: &SuiteArgs) -> Result<(), Failure> {
         say(&shown::changes(changes));
     }
     if let Some(baseline) = &baseline {
-        let (new, gone) = baseline.unmatched(&reports);
-        // With --case, most of the baseline is left out on purpose.
-        let gone = if args.cases.is_empty() {
-            gone
-        } else {
-            Vec::new()
-        };
-        for (names, what) in [
-            (new, "not compared, as the baseline lacks them"),
-            (gone, "in the baseline, and not in the suite any more"),
-        ] {
-            if !names.is_empty() {
-                warn(&format!("{what}: {}", names.join(", ")));
-            }
+        warn_of_unmatched(args, baseline, &reports);
+    }
+    end(args, &reports, changes.as_deref().unwrap_or_default())
+}
+
+/// Names what only one of the baseline and the reports has.
+fn warn_of_unmatched(args: &SuiteArgs, baseline: &Baseline, reports: &[Report]) {
+    let (new, gone) = baseline.unmatched(reports);
+    // With --case, most of the baseline is left out on purpose.
+    let gone = if args.cases.is_empty() {
+        gone
+    } else {
+        Vec::new()
+    };
+    for (names, what) in [
+        (new, "not compared, as the baseline lacks them"),
+        (gone, "in the baseline, and not in the suite any more"),
+    ] {
+        if !names.is_empty() {
+            warn(&format!("{what}: {}", names.join(", ")));
         }
     }
+}
+
+/// The status with which the command ends, and why.
+fn end(args: &SuiteArgs, reports: &[Report], changes: &[Changed]) -> Result<(), Failure> {
     let failed = |report: &Report| report.musts(Verdict::Fail).next().is_some();
     let open: usize = reports
         .iter()
@@ -261,14 +271,10 @@ fn test(args: &SuiteArgs) -> Result<(), Failure> {
             "{open} {what} undecided. That is no failure; --strict makes it one"
         ));
     }
-    let regressions = changes.iter().flatten();
     let reasons = [
+        (reports.iter().any(failed), "a must fails"),
         (
-            reports.iter().filter(|report| failed(report)).count() > 0,
-            "a must fails",
-        ),
-        (
-            regressions.filter(|one| one.is_regression()).count() > 0,
+            changes.iter().any(Changed::is_regression),
             "a value of a must or a should is worse than in the baseline",
         ),
         (open > 0 && args.strict, "a must is undecided"),

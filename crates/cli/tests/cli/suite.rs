@@ -562,7 +562,8 @@ fn a_renamed_criterion_is_named_and_a_regression_fails_in_junit() {
     let mut baseline = json(&place, "before.json");
     let utilization = &mut baseline["results"][1];
     let higher = |value: &Value| Value::from(value.as_f64().unwrap() + 3.0);
-    utilization["value"] = higher(&utilization["value"]);
+    let mean = higher(&utilization["value"]);
+    utilization["value"] = mean;
     let samples = utilization["samples"].as_array().unwrap();
     utilization["samples"] = samples.iter().map(higher).collect();
     place.write("before.json", &baseline.to_string());

@@ -230,8 +230,8 @@ fn p(now: &Outcome, was: &Outcome, same_seed: bool) -> Option<f64> {
     of_two_groups(first.1, second.1, same_seed)
 }
 
-/// The probability that two runs of so many replications have one outcome each by chance, where all replications have one of two; `None` where one
-/// has fewer than two.
+/// The probability that two runs, of `first` and `second` replications, have one outcome each by chance, where all replications have one of two;
+/// `None` where one has fewer than two.
 fn of_two_groups(first: usize, second: usize, same_seed: bool) -> Option<f64> {
     let (first, second) = (u64::try_from(first).ok()?, u64::try_from(second).ok()?);
     if first.min(second) < 2 {
