@@ -21,8 +21,6 @@ pub mod ring;
 pub mod rng;
 pub mod routing;
 pub mod slab;
-#[cfg(feature = "testing")]
-pub mod testing;
 pub mod topology;
 pub mod trace;
 pub mod trace_ns2;
@@ -39,7 +37,7 @@ pub use network::{
 };
 pub use opportunities::{Opportunities, ScheduleError};
 pub use packet::{Ecn, Flags, Kind, Label, Outgoing, Packet};
-pub use port::{Caps, DropReason, FastPort, MarkReason, Port, PortSink, Successor};
+pub use port::{Caps, DropReason, FastPort, MarkReason, Port, PortSink};
 pub use ring::Ring;
 pub use rng::Stream;
 pub use slab::{Side, to_usize};

@@ -9,10 +9,9 @@ use super::params::{AnyParams, Params};
 pub const PAPER: &str = "paper";
 
 /// The dialect that a component takes over from its surroundings: the given one, unless that is [`PAPER`] and the component has
-/// none of that name. Then it runs in its default. A component without dialects takes over none.
+/// none of that name. Then it runs in its default.
 pub fn usable_dialect<'a>(given: Option<&'a str>, dialects: &[DialectInfo]) -> Option<&'a str> {
-    let has_paper = || dialects.iter().any(|info| info.name == PAPER);
-    given.filter(|given| !dialects.is_empty() && (*given != PAPER || has_paper()))
+    given.filter(|given| *given != PAPER || dialects.iter().any(|info| info.name == PAPER))
 }
 
 /// The parameters of a dialect (the default one where none is named) with `pairs` set. A pair `dialect=NAME` among them
@@ -49,19 +48,10 @@ pub fn build<P: Params>(
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) -> Result<P, ParamError> {
-    build_in(dialect, pairs, |name| match name {
-        Some(name) => P::in_dialect(name),
-        None => Ok(P::default()),
-    })
-}
-
-/// As [`build`], of parameters that `defaults` makes in a dialect, or in the first.
-pub(super) fn build_in<A: AnyParams + Clone>(
-    dialect: Option<&str>,
-    pairs: &[(String, String)],
-    defaults: impl FnOnce(Option<&str>) -> Result<A, ParamError>,
-) -> Result<A, ParamError> {
-    let defaults = defaults(own_dialect(pairs)?.or(dialect))?;
+    let defaults = match own_dialect(pairs)?.or(dialect) {
+        Some(name) => P::in_dialect(name)?,
+        None => P::default(),
+    };
     let mut params = defaults.clone();
     set_given(&mut params, &defaults, pairs)?;
     Ok(params)
@@ -178,7 +168,7 @@ pub fn check_declaration<P: Params>() -> Result<(), String> {
     check_declared(&P::default())
 }
 
-pub(super) fn check_declared(defaults: &dyn AnyParams) -> Result<(), String> {
+fn check_declared(defaults: &dyn AnyParams) -> Result<(), String> {
     let (table, dialects) = (defaults.table(), defaults.dialects());
     let mut params = defaults.defaults();
     for (index, info) in table.iter().enumerate() {
