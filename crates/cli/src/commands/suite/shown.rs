@@ -111,7 +111,7 @@ pub(super) fn changes(changed: &[Changed]) -> String {
         // The same seed gives the same values, so that any difference is one.
         let chance = match one.p_holm > 0.0 {
             true => format!("p {:.2e}", one.p_holm),
-            false => "same seed, no chance".to_owned(),
+            false => "same seed, not by chance".to_owned(),
         };
         let line = format!(
             "{how}: {} of {}: {}, was {} ({chance})",
