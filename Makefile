@@ -61,6 +61,25 @@ test: dev-tools develop ## Run every test: Rust, oracles, Python
 	$(CARGO) test --no-fail-fast --package sojourn-queue-c
 	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest -n auto --durations 10 tests/oracles tests/python
 
+.PHONY: page
+page: web/node_modules/.package-lock.json ## Build the live page into target/page: needs Node and the target wasm32-unknown-unknown
+	@[ -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null)" ] \
+		|| { echo "page: the target is missing; run: rustup target add wasm32-unknown-unknown" >&2; exit 1; }
+	$(CARGO) build --package sojourn-web --target wasm32-unknown-unknown --profile page
+	cd web && npm run --silent check
+	cd web && node build.mjs $(abspath $(TARGET))/wasm32-unknown-unknown/page/sojourn_web.wasm $(abspath $(TARGET))/page
+
+.PHONY: page-test
+page-test: page ## Compare the page's module with the native build, and use the page in headless Chromium
+	$(CARGO) run --quiet --package sojourn-web --example identity > $(TARGET)/identity.jsonl
+	cd web && node tests/identity.mjs $(abspath $(TARGET))/page/sojourn.wasm $(abspath $(TARGET))/identity.jsonl
+	cd web && npx playwright test
+
+# Browsers are the system's: nothing is downloaded but what the lock file names.
+web/node_modules/.package-lock.json: web/package-lock.json
+	cd web && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund --silent
+	touch $@
+
 .PHONY: report-test
 report-test: dev-tools site-test-tools develop ## Look at reports of several studies and at animations in a browser: needs Chromium
 	SOJOURN_REPORTS=all SOJOURN_BIN=$(abspath $(BIN))/sojourn $(BIN)/python -m pytest -n auto --dist loadfile tests/python/test_report_page.py tests/python/test_nam.py
@@ -88,7 +107,7 @@ check: check-format check-rust check-python check-generated check-wasm check-his
 check-format: dev-tools
 	$(CARGO) fmt --all --check
 	@# Modules that a macro declares are out of cargo fmt's sight.
-	find crates fuzz benches tests -name '*.rs' -not -path '*/target/*' 2>/dev/null | sort \
+	find crates examples fuzz benches tests -name '*.rs' -not -path '*/target/*' 2>/dev/null | sort \
 		| xargs rustfmt --check --edition 2024 --config-path rustfmt.toml
 	$(BIN)/ruff format --check
 
@@ -113,7 +132,7 @@ check-generated: dev-tools develop
 check-wasm:
 	@if [ -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null)" ]; then \
 		echo "$(CARGO) check --target wasm32-unknown-unknown: $(WASM)"; \
-		$(CARGO) check --target wasm32-unknown-unknown $(addprefix -p sojourn-,$(WASM)); \
+		$(CARGO) check --target wasm32-unknown-unknown $(addprefix -p sojourn-,$(WASM)) -p sojourn-web; \
 	else \
 		echo "check-wasm: skipped, the target wasm32-unknown-unknown is not installed"; \
 	fi
@@ -125,6 +144,15 @@ check-history: develop
 .PHONY: check-tidy
 check-tidy: dev-tools
 	$(BIN)/python .ci/tidy.py
+
+.PHONY: own
+own: ## Build, test and run examples/own-algorithms, the crate outside the workspace; minutes on a cold cache
+	cd examples/own-algorithms && $(CARGO) test --locked && $(CARGO) run --quiet --locked -- show ramp
+	cd examples/own-algorithms && $(CARGO) run --quiet --locked -- dumbbell --queue ramp --queue codel --flow gentle --duration 5s
+
+.PHONY: api
+api: ## Compare what the crate sojourn exports with crates/sojourn/tests/api.txt
+	$(CARGO) test -p sojourn --test api
 
 .PHONY: bench
 bench: develop ## Measure the engine: ns per packet-hop, memory, ratio to the bare ring loop
@@ -141,7 +169,7 @@ bench-record: develop ## Add this commit's instructions per packet-hop to benche
 .PHONY: fmt
 fmt: dev-tools ## Format Rust and Python
 	$(CARGO) fmt --all
-	find crates fuzz benches tests -name '*.rs' -not -path '*/target/*' 2>/dev/null | sort \
+	find crates examples fuzz benches tests -name '*.rs' -not -path '*/target/*' 2>/dev/null | sort \
 		| xargs rustfmt --edition 2024 --config-path rustfmt.toml
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix

@@ -69,12 +69,15 @@ MAY_USE = {
 SIMULATION = ("units", "sim", "queue", "cc", "transport", "traffic")
 MAY_USE["scenario"] = {*SIMULATION}
 MAY_USE["results"] = {*SIMULATION, "report", "scenario"}
-MAY_USE["run"] = {*SIMULATION, "scenario", "results"}
+MAY_USE["run"] = {*SIMULATION, "report", "scenario", "results"}
+MAY_USE["gym"] = {*SIMULATION, "report", "scenario", "run"}
 MAY_USE["traces"] = {*SIMULATION, "report", "scenario", "results", "run"}
 MAY_USE["conform"] = {*SIMULATION, "report", "scenario", "results", "run"}
 MAY_USE["study"] = {*SIMULATION, "report", "scenario", "results", "run", "conform"}
-MAY_USE["cli"] = {*MAY_USE["study"], "study", "traces"}
+MAY_USE["cli"] = {*MAY_USE["study"], "study", "traces", "gym"}
+MAY_USE["sojourn"] = {*MAY_USE["cli"], "cli"}
 MAY_USE["python"] = {*MAY_USE["cli"], "cli"}
+MAY_USE["web"] = {*SIMULATION, "report", "scenario", "results", "run"}
 # Time, randomness, files and threads come in as arguments or not at all.
 ABSENT = re.compile(
     r"std::(?:time|thread|fs|env|net|process)\b|\bthread_local!|\bstatic mut\b|\bprintln!|\beprintln!"

@@ -5,6 +5,8 @@
 2. docs/index.md gives the navigation: its headings, and its links in their order.
 3. Sphinx makes HTML of it; warnings are errors. Nothing is loaded from a network when the site is read.
 4. Every link and picture of the HTML is followed; addresses on the web are checked for their form only.
+5. Where `make page` has built the live page beside the site, a copy of it goes into the folder `live`. The pages of queues and
+   congestion controls then offer their figures live.
 """
 
 from __future__ import annotations
@@ -248,7 +250,7 @@ def write_parts(folder: Path, pages: dict[str, object]) -> None:
     """The configuration, the style and the ranking of the search."""
     (folder / "_static").mkdir()
     shutil.copyfile(PARTS / "conf.py", folder / "conf.py")
-    for name in ("site.css", "favicon.svg"):
+    for name in ("site.css", "favicon.svg", "live.js"):
         shutil.copyfile(PARTS / name, folder / "_static" / name)
     script = (PARTS / "search.js").read_text(encoding="utf-8")
     described = json.dumps(pages, ensure_ascii=False, separators=(",", ":"))
@@ -288,6 +290,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for problem in problems:
         print(f"site: {problem}", file=sys.stderr)
     pages = len(list(out.rglob("*.html")))
+    page = out.parent / "page"
+    if (page / "embed.html").is_file():
+        shutil.copytree(page, out / "live")
     print(f"site: {pages} pages in {options.out}, {len(problems)} broken links")
     return int(bool(problems))
 

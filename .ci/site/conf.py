@@ -21,6 +21,7 @@ html_theme = "furo"
 html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
+html_js_files = ["live.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_search_scorer = str(Path(__file__).parent / "search.js")

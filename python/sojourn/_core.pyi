@@ -6,7 +6,11 @@ from typing import Any, Final, final
 
 __all__ = [
     "PROFILE",
+    "GymFleet",
+    "GymPolicy",
+    "Packet",
     "Plan",
+    "Random",
     "Results",
     "Stop",
     "Table",
@@ -31,6 +35,7 @@ __all__ = [
     "study",
     "to_toml",
     "trace_analyse",
+    "work",
 ]
 
 __version__: Final[str]
@@ -52,6 +57,42 @@ class Table:
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Packet:
+    """A packet that a scheduler of Python keeps."""
+
+    @property
+    def size(self) -> int:
+        """Bytes on the wire."""
+    @property
+    def flow(self) -> int:
+        """Number of its flow."""
+    @property
+    def ecn(self) -> int:
+        """ECN codepoint, 0 to 3."""
+    @property
+    def dscp(self) -> int:
+        """DSCP, 0 to 63."""
+    @property
+    def arrived(self) -> float:
+        """When it arrived, in seconds."""
+    @property
+    def number(self) -> int:
+        """Its number among the arrivals at this queue, from 0."""
+
+@final
+class Random:
+    """A random stream. `random()` is uniform in [0, 1)."""
+
+    # Takes none: what is called by a slot has no signature of its own.
+    def __call__(self, *args: Any, **kwargs: Any) -> float: ...
+    def below(self, n: int) -> int:
+        """A whole number from 0 to n - 1, each as likely."""
+    def exponential(self, mean: float) -> float:
+        """Exponential, with this mean."""
+    def normal(self) -> float:
+        """Standard normal: mean 0, standard deviation 1."""
 
 @final
 class Results:
@@ -100,6 +141,40 @@ class Task:
 
     def __new__(cls, text: str) -> Task: ...
     def run(self, replication: int, stop: Stop) -> bytes: ...
+
+@final
+class GymFleet:
+    """Environments that advance together, each a run in steps. Arrays come in and go out as bytes."""
+
+    def __new__(
+        cls,
+        component: str,
+        scenarios: list[tuple[str, str]],
+        number: int,
+        threads: int,
+        form: str,
+        weights: list[float],
+    ) -> GymFleet: ...
+    @property
+    def observation_names(self) -> list[str]: ...
+    @property
+    def fact_names(self) -> list[str]: ...
+    def reset(
+        self, seeds: list[int | None]
+    ) -> tuple[bytearray, bytearray, bytearray, bytearray]: ...
+    def step(self, actions: bytes) -> tuple[bytearray, bytearray, bytearray, bytearray]: ...
+
+@final
+class GymPolicy:
+    """A policy, evaluated as a component evaluates it."""
+
+    def __new__(cls, text: str) -> GymPolicy: ...
+    @property
+    def component(self) -> str: ...
+    @property
+    def inputs(self) -> int: ...
+    def to_json(self) -> str: ...
+    def act(self, observations: bytes) -> bytearray: ...
 
 def plan(
     given: str,
@@ -178,3 +253,4 @@ def trace_analyse(
     receiver: str | None,
     tunnels: str,
 ) -> tuple[list[tuple[str, Table]], int, list[str]]: ...
+def work() -> None: ...

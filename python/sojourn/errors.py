@@ -15,6 +15,7 @@ __all__ = [
     "ForeignResultsError",
     "MissingKeyError",
     "MissingLibraryError",
+    "PluginError",
     "ResultsIOError",
     "RunFailedError",
     "SojournError",
@@ -114,6 +115,10 @@ class ResultsIOError(SojournError, OSError):
 
 class ForeignResultsError(SojournError, ValueError):
     """A result directory that belongs to another study or version."""
+
+
+class PluginError(SojournError, RuntimeError):
+    """A class that was written outside Sojourn cannot be used, raised an exception, or answered what is not allowed. The message holds the traceback and the simulated time."""
 
 
 class RunFailedError(SojournError, RuntimeError):

@@ -67,6 +67,11 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_undo(&mut self, undo: &Undo) {
         let _ = undo;
     }
+    /// An action from outside at `now`, between two moments of the run: what a learning environment has decided. What its numbers mean is the
+    /// algorithm's own; most take none.
+    fn steer(&mut self, now: Time, action: &[f64]) {
+        let _ = (now, action);
+    }
     /// Its state as numbers, each with the name and the unit of a time series: `name (unit)`.
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         let _ = tell;

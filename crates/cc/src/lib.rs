@@ -32,6 +32,7 @@ pub mod copa;
 pub mod cubic;
 pub mod dctcp;
 mod delays;
+pub mod foreign;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
@@ -45,6 +46,8 @@ pub mod media;
 mod ns3;
 mod num;
 pub mod prague;
+#[cfg(any(test, feature = "testing"))]
+pub mod properties;
 mod reduction;
 pub mod registry;
 pub mod reno;

@@ -58,117 +58,29 @@ pub fn reduce<C: CongestionControl>(cc: &mut C, congestion: &Congestion) {
 mod tests {
     use super::*;
     use crate::registry::build;
-    use crate::{ALGORITHMS, Acked, AnyCc, Sample, Stage, Start};
-    use sojourn_units::{Span, Time};
+    use crate::{ALGORITHMS, AnyCc, properties};
+    use sojourn_units::Time;
 
-    const MSS: u64 = 1000;
+    const MSS: u64 = properties::MSS;
 
-    /// A connection of `name` after `acks` acknowledgements of a segment each.
     fn after(name: &str, dialect: &str, acks: u64) -> AnyCc {
-        let mut cc = build(name, Some(dialect), &[]).unwrap();
-        let rtt = Some(Span::from_ms(50));
-        cc.on_start(&Start {
-            mss: MSS,
-            initial_window: 10 * MSS,
-            rtt,
-            ..Start::default()
-        });
-        for n in 1..=acks {
-            let now = Time::ZERO + Span::from_ms(n);
-            let sample = Sample {
-                now,
-                una: n * MSS,
-                next: n * MSS + cc.cwnd(),
-                acked: MSS,
-                newly_delivered: MSS,
-                rtt,
-                min_rtt: rtt,
-                srtt: rtt,
-                one_way: Some(Span::from_ms(25)),
-                delivered: n * MSS,
-                prior_delivered: (n * MSS).saturating_sub(cc.cwnd()),
-                sampled: 50 * MSS,
-                interval: Span::from_ms(50),
-                in_flight_before: cc.cwnd(),
-                in_flight: cc.cwnd(),
-                tx_in_flight: cc.cwnd(),
-                limited: true,
-                ..Sample::default()
-            };
-            cc.on_sample(&sample);
-            if cc.traits().model {
-                cc.on_model(&sample);
-            } else {
-                cc.on_ack(&acked(now, MSS, cc.cwnd(), Stage::Open));
-            }
-        }
-        cc
-    }
-
-    fn acked(now: Time, bytes: u64, in_flight: u64, stage: Stage) -> Acked {
-        Acked {
-            now,
-            bytes,
-            in_flight,
-            rtt: None,
-            echo: false,
-            limited: true,
-            stage,
-        }
-    }
-
-    fn kinds() -> [CongestionKind; 5] {
-        let timeout = |again, kept| CongestionKind::Timeout(Expiry { again, kept });
-        [
-            CongestionKind::Loss,
-            CongestionKind::Ecn,
-            timeout(false, 0),
-            timeout(true, 0),
-            timeout(false, 300 * MSS),
-        ]
+        properties::after(name, Some(dialect), &[], acks)
     }
 
     #[test]
     fn no_reduction_raises_the_window() {
         for algorithm in ALGORITHMS {
             for dialect in algorithm.dialects {
-                for (acks, first) in [0, 1, 7, 60, 300]
-                    .into_iter()
-                    .flat_map(|n| kinds().map(|k| (n, k)))
-                {
-                    let mut cc = after(algorithm.name, dialect.name, acks);
-                    let now = Time::ZERO + Span::from_secs(1);
-                    // Again and again, with twice the window outstanding each time.
-                    for kind in [
-                        first,
-                        CongestionKind::Loss,
-                        CongestionKind::Ecn,
-                        CongestionKind::Loss,
-                    ] {
-                        let before = cc.cwnd();
-                        reduce(
-                            &mut cc,
-                            &Congestion {
-                                now,
-                                kind,
-                                in_flight: 2 * before,
-                                mss: MSS,
-                            },
-                        );
-                        let most = before.max(2 * MSS);
-                        let ends = matches!(kind, CongestionKind::Loss | CongestionKind::Ecn);
-                        if ends && !cc.traits().model {
-                            cc.on_ack(&acked(now, 0, before, Stage::Exit { at_most: u64::MAX }));
-                        }
-                        assert!(
-                            cc.cwnd() <= most || cc.traits().raises.is_some(),
-                            "{} {} {first:?} {kind:?} at {before}: {}",
-                            algorithm.name,
-                            dialect.name,
-                            cc.cwnd()
-                        );
-                    }
-                }
+                properties::no_reduction_raises_the_window(algorithm.name, Some(dialect.name), &[]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_is_never_less_than_a_segment() {
+        for algorithm in ALGORITHMS {
+            for dialect in algorithm.dialects {
+                properties::window_is_at_least_a_segment(algorithm.name, Some(dialect.name), &[]);
             }
         }
     }

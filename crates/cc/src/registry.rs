@@ -3,15 +3,19 @@
 use crate::control::{Acked, Build, Congestion, CongestionControl, Sent, Start};
 use crate::sample::{Lost, Phase, Sample, Traits, Undo};
 use sojourn_units::{
-    DialectInfo, ParamError, ParamInfo, Params, Rate, Span, Time, head_markdown, head_of,
-    head_title, nearest,
+    DialectInfo, ParamError, ParamInfo, Params, Rate, RegisterError, Span, Time, check_what,
+    head_markdown, head_of, head_title, nearest,
 };
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock};
 
 /// One entry of the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct Algorithm {
     /// The name by which scenarios call it.
     pub name: &'static str,
+    /// The name as papers write it, where its file does not say it.
+    pub(crate) title: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
     /// What it is.
@@ -20,7 +24,7 @@ pub struct Algorithm {
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
     pub dialects: &'static [DialectInfo],
-    /// The head of its file.
+    /// The head of its file; empty of one that is registered.
     pub(crate) head: &'static str,
     pub(crate) prepare: Prepare,
 }
@@ -28,7 +32,20 @@ pub struct Algorithm {
 impl Algorithm {
     /// The name as papers write it.
     pub fn title(&self) -> &'static str {
-        head_title(self.head)
+        match self.title {
+            "" => head_title(self.head),
+            title => title,
+        }
+    }
+
+    /// Whether another entry declares the same algorithm.
+    fn is_same(&self, other: &Algorithm) -> bool {
+        let texts = |a: &Algorithm| (a.name, a.title, a.aliases, a.doc);
+        let same = |(one, two): (&ParamInfo, &ParamInfo)| one.is_same(two);
+        texts(self) == texts(other)
+            && self.params.len() == other.params.len()
+            && self.params.iter().zip(other.params).all(same)
+            && self.dialects == other.dialects
     }
 
     /// Sources, revisions and deviations, dialect by dialect, in Markdown.
@@ -38,7 +55,27 @@ impl Algorithm {
 }
 
 /// Reads the parameters of an algorithm in a dialect from text, to build it as often as it is wanted.
-type Prepare = fn(Option<&str>, &[(String, String)]) -> Result<Maker, ParamError>;
+#[derive(Clone, Copy)]
+pub(crate) enum Prepare {
+    Own(PrepareOwn),
+    Foreign(&'static PrepareForeign),
+}
+
+/// How an algorithm of this crate reads them.
+pub(crate) type PrepareOwn = fn(Option<&str>, &[(String, String)]) -> Result<Maker, ParamError>;
+
+impl std::fmt::Debug for Prepare {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Prepare::Own(_) => "Own",
+            Prepare::Foreign(_) => "Foreign",
+        })
+    }
+}
+
+/// As [`Prepare`], of an algorithm from outside this crate.
+pub(crate) type PrepareForeign =
+    dyn Fn(Option<&str>, &[(String, String)]) -> Result<Maker, ParamError> + Send + Sync;
 
 /// Builds an algorithm whose parameters have been read.
 pub type Maker = Box<dyn Fn() -> AnyCc + Send>;
@@ -52,6 +89,13 @@ pub enum BuildError {
         given: String,
         /// The one that was probably meant.
         nearest: Option<&'static str>,
+    },
+    /// A class outside Sojourn cannot be had.
+    Foreign {
+        /// The name given.
+        given: String,
+        /// Why, and what to do.
+        problem: String,
     },
     /// A parameter or dialect of the algorithm is wrong.
     Param {
@@ -70,8 +114,11 @@ impl std::fmt::Display for BuildError {
                 if let Some(name) = nearest {
                     write!(f, ", did you mean {name:?}?")?;
                 }
-                let names: Vec<_> = ALGORITHMS.iter().map(|a| a.name).collect();
+                let names: Vec<_> = all().iter().map(|a| a.name).collect();
                 write!(f, " (algorithms: {})", names.join(", "))
+            }
+            BuildError::Foreign { given, problem } => {
+                write!(f, "congestion control {given:?}: {problem}")
             }
             BuildError::Param {
                 error: error @ ParamError::OfDialect { .. },
@@ -85,7 +132,7 @@ impl std::fmt::Display for BuildError {
 impl std::error::Error for BuildError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            BuildError::Unknown { .. } => None,
+            BuildError::Unknown { .. } | BuildError::Foreign { .. } => None,
             BuildError::Param { error, .. } => Some(error),
         }
     }
@@ -130,27 +177,148 @@ impl Algorithm {
     }
 }
 
-/// The entry of `name`, which may be another name for it.
-pub fn find(name: &str) -> Option<&'static Algorithm> {
+/// Finds a class of a module by its name, `module:Class`: nothing if it is no congestion control, or why it cannot be had.
+pub(crate) type Loader = fn(&str) -> Option<Result<Algorithm, String>>;
+
+/// What a name with a colon needs where there is no loader.
+const NO_LOADER: &str =
+    "classes of Python modules run in the command of the Python package: pip install sojourn";
+
+/// The algorithms from outside this crate.
+pub(crate) struct Register {
+    /// By their names.
+    held: BTreeMap<&'static str, &'static Algorithm>,
+    /// Why classes cannot be loaded.
+    pub(crate) failures: BTreeMap<String, String>,
+    /// All entries, those of this crate first; none where nothing is registered.
+    all: Option<&'static [Algorithm]>,
+    pub(crate) loader: Option<Loader>,
+}
+
+static REGISTER: RwLock<Register> = RwLock::new(Register {
+    held: BTreeMap::new(),
+    failures: BTreeMap::new(),
+    all: None,
+    loader: None,
+});
+
+/// Reads the register. Nothing in it is left half done by a panic.
+fn look<R>(at: impl FnOnce(&Register) -> R) -> R {
+    at(&REGISTER.read().unwrap_or_else(PoisonError::into_inner))
+}
+
+pub(crate) fn change<R>(by: impl FnOnce(&mut Register) -> R) -> R {
+    by(&mut REGISTER.write().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Puts an algorithm into the register; `anew`, in place of another of its name.
+pub(crate) fn put(algorithm: Algorithm, anew: bool) -> Result<(), RegisterError> {
+    let given = algorithm.name;
+    let taken = RegisterError::Taken {
+        given: given.to_owned(),
+        what: "congestion control",
+    };
+    for name in std::iter::once(given).chain(algorithm.aliases.iter().copied()) {
+        check_what(name).map_err(|problem| RegisterError::Name {
+            given: name.to_owned(),
+            problem,
+        })?;
+        let other = look(|register| register.called(name));
+        if built_in(name).is_some() || other.is_some_and(|other| other.name != given) {
+            return Err(taken);
+        }
+    }
+    change(|register| {
+        if let Some(held) = register.held.get(given).filter(|_| !anew) {
+            return held.is_same(&algorithm).then_some(()).ok_or(taken);
+        }
+        let held = Box::leak(Box::new(algorithm));
+        register.held.insert(given, held);
+        register.failures.remove(given);
+        let own = ALGORITHMS.iter().copied();
+        let all: Vec<Algorithm> = own
+            .chain(register.held.values().map(|held| **held))
+            .collect();
+        register.all = Some(all.leak());
+        Ok(())
+    })
+}
+
+impl Register {
+    fn called(&self, name: &str) -> Option<&'static Algorithm> {
+        let own = self.held.get(name);
+        own.or_else(|| self.held.values().find(|held| held.is_called(name)))
+            .copied()
+    }
+}
+
+fn built_in(name: &str) -> Option<&'static Algorithm> {
     ALGORITHMS
         .iter()
         .find(|algorithm| algorithm.is_called(name))
 }
 
+/// Every algorithm: those of this crate in the order of the list, then those [registered](crate::foreign) in the order of their names.
+pub fn all() -> &'static [Algorithm] {
+    look(|register| register.all).unwrap_or(ALGORITHMS)
+}
+
+/// The entry of `name`. A class that is not known is loaded.
+fn look_up(name: &str) -> Result<Option<&'static Algorithm>, String> {
+    let known = || look(|register| register.called(name));
+    if let Some(algorithm) = built_in(name).or_else(known) {
+        return Ok(Some(algorithm));
+    }
+    if !name.contains(':') {
+        return Ok(None);
+    }
+    let failure = |register: &Register| register.failures.get(name).cloned();
+    let (failure, loader) = look(|register| (failure(register), register.loader));
+    if let Some(problem) = failure {
+        return Err(problem);
+    }
+    // Not under the lock: to load a class may register others.
+    let loaded = match loader {
+        None => return Err(NO_LOADER.to_owned()),
+        Some(load) => load(name),
+    };
+    let problem = match loaded {
+        None => return Ok(known()),
+        Some(Err(problem)) => problem,
+        Some(Ok(algorithm)) => match put(algorithm, false) {
+            Ok(()) => return Ok(known()),
+            Err(error) => error.to_string(),
+        },
+    };
+    change(|register| register.failures.insert(name.to_owned(), problem.clone()));
+    Err(problem)
+}
+
+/// The entry of `name`, which may be another name for it. A class of a module is loaded where it is not registered.
+pub fn find(name: &str) -> Option<&'static Algorithm> {
+    look_up(name).ok().flatten()
+}
+
 /// The entry of `name`. Use [`find`] where it may be missing: this error takes long to make.
 ///
 /// # Errors
-/// If no algorithm has that name.
+/// If no algorithm has that name, or a class cannot be loaded.
 pub fn required(name: &str) -> Result<&'static Algorithm, BuildError> {
-    find(name).ok_or_else(|| BuildError::Unknown {
+    let refused = |problem| BuildError::Foreign {
         given: name.to_owned(),
-        nearest: nearest(
-            name,
-            ALGORITHMS
-                .iter()
-                .flat_map(|a| std::iter::once(a.name).chain(a.aliases.iter().copied())),
-        ),
-    })
+        problem,
+    };
+    look_up(name)
+        .map_err(refused)?
+        .ok_or_else(|| BuildError::Unknown {
+            given: name.to_owned(),
+            nearest: nearest(
+                name,
+                all()
+                    .iter()
+                    .flat_map(|a| std::iter::once(a.name).chain(a.aliases.iter().copied())),
+            ),
+        })
 }
 
 /// The algorithm `name` in a dialect (its default one where none is named) with parameters from text.
@@ -176,7 +344,10 @@ pub fn prepare(
 ) -> Result<Maker, BuildError> {
     let algorithm = required(name)?;
     let prepared = algorithm.refuse_of_dialect(pairs);
-    let prepared = prepared.and_then(|()| (algorithm.prepare)(dialect, pairs));
+    let prepared = prepared.and_then(|()| match algorithm.prepare {
+        Prepare::Own(prepare) => prepare(dialect, pairs),
+        Prepare::Foreign(prepare) => prepare(dialect, pairs),
+    });
     prepared.map_err(|error| BuildError::Param {
         algorithm: algorithm.name,
         error,
@@ -216,25 +387,27 @@ macro_rules! algorithms {
         pub const ALGORITHMS: &[Algorithm] = &[
             Algorithm {
                 name: stringify!($first),
+                title: "",
                 head: head_of(include_str!(concat!(stringify!($first), ".rs"))),
                 aliases: &[$($first_alias),*],
                 doc: <crate::$first::$FirstParams as Params>::DOC,
                 params: <crate::$first::$FirstParams as Params>::TABLE,
                 dialects: <crate::$first::$FirstParams as Params>::DIALECTS,
-                prepare: |dialect, pairs| {
+                prepare: Prepare::Own(|dialect, pairs| {
                     let params = sojourn_units::build::<crate::$first::$FirstParams>(dialect, pairs)?;
                     let cc = crate::$first::$First::build(&params)?;
                     Ok(Box::new(move || AnyCc::$First(cc.clone())))
-                },
+                }),
             },
             $(Algorithm {
                 name: stringify!($module),
+                title: "",
                 head: head_of(include_str!(concat!(stringify!($module), ".rs"))),
                 aliases: &[$($($alias),*)?],
                 doc: <crate::$module::$Params as Params>::DOC,
                 params: <crate::$module::$Params as Params>::TABLE,
                 dialects: <crate::$module::$Params as Params>::DIALECTS,
-                prepare: |dialect, pairs| {
+                prepare: Prepare::Own(|dialect, pairs| {
                     let params = sojourn_units::build::<crate::$module::$Params>(dialect, pairs)?;
                     $(if params.dialect() == stringify!($dialect) {
                         let cc = of_dialect!($module, $dialect, $Other $(($Ops))?, &params)?;
@@ -242,7 +415,7 @@ macro_rules! algorithms {
                     })*
                     let cc = crate::$module::$Type::build(&params)?;
                     Ok(Box::new(move || AnyCc::$Type(Box::new(cc.clone()))))
-                },
+                }),
             },)*
         ];
 
@@ -365,6 +538,10 @@ macro_rules! algorithms {
 
             fn on_undo(&mut self, undo: &Undo) {
                 self.other_mut().on_undo(undo);
+            }
+
+            fn steer(&mut self, now: Time, action: &[f64]) {
+                self.other_mut().steer(now, action);
             }
 
             fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {

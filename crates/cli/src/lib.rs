@@ -9,6 +9,7 @@
 )]
 
 mod args;
+mod classes;
 mod cluster;
 mod command;
 mod commands;
@@ -32,6 +33,7 @@ mod terminal;
 mod topics;
 mod whole;
 
+pub use classes::{Hints, set_hints};
 pub use cluster::{Drive, Request, set_cluster};
 pub use execute::Draw;
 
@@ -39,7 +41,9 @@ use clap::FromArgMatches;
 use commands::Cli;
 use execute::Execute;
 use failure::Failure;
+use sojourn_scenario::LabError;
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Runs the command with the given arguments (the program's name first) and returns its exit status: 0 for success, 1 for
 /// a check that found a difference, 2 for a mistake of the user, 130 for Ctrl-C, 143 for SIGTERM, 101 for a bug. It cannot draw image
@@ -59,6 +63,17 @@ where
     T: Into<OsString> + Clone,
 {
     command(args, Some(draw))
+}
+
+/// Does a command. A component from outside, such as a class of Python, unwinds with its error where nothing can fail, such as in a
+/// queue that is replayed or measured.
+fn ended(execute: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    catch_unwind(AssertUnwindSafe(execute)).unwrap_or_else(|panic| {
+        match panic.downcast::<LabError>() {
+            Ok(error) => Err(Failure::Lab(*error)),
+            Err(panic) => resume_unwind(panic),
+        }
+    })
 }
 
 fn command<I, T>(args: I, draw: Option<&Draw<'_>>) -> u8
@@ -87,7 +102,7 @@ where
     };
     terminal::set(&cli.terminal);
     interrupt::listen();
-    match cli.command.execute(draw) {
+    match ended(|| cli.command.execute(draw)) {
         Ok(()) | Err(Failure::Closed) => 0,
         Err(Failure::Differs) => 1,
         Err(Failure::Told) => 2,

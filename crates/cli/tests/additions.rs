@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::LazyLock;
 
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "units",
     "sim",
     "queue",
@@ -20,6 +20,7 @@ const CRATES: [&str; 14] = [
     "scenario",
     "results",
     "run",
+    "gym",
     "traces",
     "conform",
     "study",

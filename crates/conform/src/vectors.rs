@@ -9,7 +9,7 @@ use sojourn_queue::QueuePort;
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry};
 use sojourn_scenario::error::{LabError, LabErrorKind, Place};
 use sojourn_sim::{DropReason, FastPort, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
-use sojourn_units::{Rate, Span, Spec, Time};
+use sojourn_units::{Rate, Span, Spec, SpecValue, Time};
 use std::fmt::{self, Write};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -93,16 +93,11 @@ pub struct Answer {
 /// # Errors
 /// If the discipline cannot be built.
 pub fn generate(name: &str, spec: &Spec, seed: u64) -> Result<Vector, LabError> {
-    let cx = BuildContext {
-        flow_nodes: (0..FLOWS).map(|flow| (2 + flow, 1)).collect::<Arc<[_]>>(),
-        per_flow: false,
-        ..BuildContext::plain(seed, "link/replay/queue")
-    };
+    let cx = context(seed);
     let prepared = registry::prepare(spec, None).map_err(|e| LabError::from_queue(&e))?;
     let (entry, resolved) = (prepared.entry(), prepared.resolved());
-    let mut port = prepared.build(&cx).map_err(|e| LabError::from_queue(&e))?;
-    let rate = Rate::bps(RATE_BPS);
-    port.on_rate(rate);
+    let port = prepared.build(&cx).map_err(|e| LabError::from_queue(&e))?;
+    let driver = Driver::new(port, Rate::bps(RATE_BPS));
     let mut header = vec![
         ("discipline".to_owned(), entry.name.to_owned()),
         ("dialect".to_owned(), resolved.release.to_owned()),
@@ -120,17 +115,8 @@ pub fn generate(name: &str, spec: &Spec, seed: u64) -> Result<Vector, LabError> 
             .iter()
             .map(|(key, value)| (format!("parameter {key}"), value.clone())),
     );
-    header.push(("state".to_owned(), port.state_names().join(" ")));
-    let steps = Driver {
-        port,
-        ring: Ring::new(),
-        sink: Happened::default(),
-        rate,
-        asks_at: None,
-        busy: false,
-        steps: Vec::new(),
-    }
-    .run(&arrivals(seed));
+    header.push(("state".to_owned(), driver.port.state_names().join(" ")));
+    let steps = driver.run(&arrivals(seed));
     let mut vector = Vector {
         name: name.to_owned(),
         header,
@@ -139,6 +125,53 @@ pub fn generate(name: &str, spec: &Spec, seed: u64) -> Result<Vector, LabError> 
     // Steps know their lines only from the text.
     vector = parse(name, &vector.to_string())?;
     Ok(vector)
+}
+
+/// What another queue answers to the events of a vector, a line each, as an implementation would. It has the parameters of the
+/// vector that it knows, unless `spec` gives them.
+///
+/// # Errors
+/// If the queue cannot be built, or the vector does not say the rate of the link.
+pub fn answers_of(vector: &Vector, spec: &Spec) -> Result<String, LabError> {
+    let entry = registry::required(&spec.name).map_err(|e| LabError::from_queue(&e))?;
+    let mut full = spec.clone();
+    for (key, value) in &vector.header {
+        let key = key.strip_prefix("parameter ").unwrap_or_default();
+        let known = entry.params.iter().any(|info| info.name == key);
+        if known && spec.get(key).is_none() {
+            full.args
+                .push((key.to_owned(), SpecValue::Text(value.clone())));
+        }
+    }
+    let said = |key: &str| vector.value(key).and_then(|value| value.parse().ok());
+    let (Some(rate), Some(seed)) = (said("rate_bps"), said("seed")) else {
+        return Err(LabError::new(
+            LabErrorKind::MissingKey,
+            format!("vector {}: rate_bps or seed is missing", vector.name),
+        ));
+    };
+    let rate = Rate::bps(rate);
+    let prepared = registry::prepare(&full, None).map_err(|e| LabError::from_queue(&e))?;
+    let built = prepared.build(&context(seed));
+    let mut driver = Driver::new(built.map_err(|e| LabError::from_queue(&e))?, rate);
+    for step in &vector.steps {
+        let now = Time::ZERO + Span::from_ns(step.event.time_ns);
+        match step.event.arrival {
+            Some(arriving) => driver.arrive(now, arriving),
+            None => driver.ask(now),
+        }
+    }
+    let answers = driver.steps.iter().map(|step| format!("{}\n", step.answer));
+    Ok(answers.collect())
+}
+
+/// The surroundings of the queue of a vector.
+fn context(seed: u64) -> BuildContext {
+    BuildContext {
+        flow_nodes: (0..FLOWS).map(|flow| (2 + flow, 1)).collect::<Arc<[_]>>(),
+        per_flow: false,
+        ..BuildContext::plain(seed, "link/replay/queue")
+    }
 }
 
 /// The keys of the hash of a discipline that has one, in hexadecimal and in the order in which they are taken.
@@ -367,6 +400,19 @@ impl PortSink for Happened {
 }
 
 impl Driver {
+    fn new(mut port: QueuePort, rate: Rate) -> Driver {
+        port.on_rate(rate);
+        Driver {
+            port,
+            ring: Ring::new(),
+            sink: Happened::default(),
+            rate,
+            asks_at: None,
+            busy: false,
+            steps: Vec::new(),
+        }
+    }
+
     fn run(mut self, arrivals: &[(Time, Packet)]) -> Vec<Step> {
         for (now, packet) in arrivals {
             while let Some(at) = self.asks_at.filter(|at| at <= now) {
@@ -379,15 +425,7 @@ impl Driver {
                 ecn: packet.tos & 3,
                 dscp: packet.tos >> 2,
             };
-            let mut copy = Packet::test(packet.size, packet.flow, packet.uid);
-            copy.tos = packet.tos;
-            copy.stamp(*now);
-            self.step(*now, Some(arriving), |driver| {
-                driver
-                    .port
-                    .enqueue(copy, &mut driver.ring, *now, &mut driver.sink);
-                None
-            });
+            self.arrive(*now, arriving);
             if !self.busy && self.port.backlog_packets() > 0 {
                 self.ask(*now);
             }
@@ -398,6 +436,19 @@ impl Driver {
         let end = arrivals.last().map_or(Time::ZERO, |(at, _)| *at) + Span::from_secs(3600);
         self.port.finish(&self.ring, end, &mut self.sink);
         self.steps
+    }
+
+    /// A packet arrives.
+    fn arrive(&mut self, now: Time, arriving: Arriving) {
+        let mut packet = Packet::test(arriving.bytes, arriving.flow, arriving.packet);
+        packet.tos = arriving.ecn | (arriving.dscp << 2);
+        packet.stamp(now);
+        self.step(now, Some(arriving), |driver| {
+            driver
+                .port
+                .enqueue(packet, &mut driver.ring, now, &mut driver.sink);
+            None
+        });
     }
 
     /// The transmitter is free: it takes a packet if some wait. Like a link it does not ask an empty port.

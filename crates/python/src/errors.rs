@@ -19,6 +19,7 @@ fn class_of(kind: LabErrorKind) -> Option<&'static str> {
         LabErrorKind::Unreachable => "UnreachableError",
         LabErrorKind::Io => "ResultsIOError",
         LabErrorKind::ForeignResults => "ForeignResultsError",
+        LabErrorKind::Plugin => "PluginError",
         LabErrorKind::Bug => "RunFailedError",
         LabErrorKind::Interrupted => return None,
         _ => "SojournError",

@@ -11,6 +11,8 @@
 mod dispatch;
 mod document;
 mod errors;
+mod gym;
+mod plugin;
 mod replay;
 mod results;
 mod supervise;
@@ -33,6 +35,10 @@ mod _core {
     #[pymodule_export]
     use super::dispatch::{Plan, Stop, Task, plan};
     #[pymodule_export]
+    use super::gym::{GymFleet, GymPolicy};
+    #[pymodule_export]
+    use super::plugin::{Packet, Random, work};
+    #[pymodule_export]
     use super::replay::replay;
     #[pymodule_export]
     use super::results::{Results, read, rerun, run, study};
@@ -50,6 +56,8 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::plugin::set();
+        super::plugin::set_loaders();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         // Whoever measures time wants to know.
         let profile = if cfg!(debug_assertions) {
@@ -67,6 +75,7 @@ mod _core {
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>, images: Py<PyAny>, cluster: Py<PyAny>) -> u8 {
     sojourn_cli::set_cluster(dispatch::drive(cluster));
+    sojourn_cli::set_hints(plugin::hints);
     let draw = |directory: &Path, formats: &[&str], width: Option<f64>| {
         Python::attach(|py| {
             let drawn = images.call1(py, (directory, formats.to_vec(), width));

@@ -1,6 +1,8 @@
 //! Long work beside the interpreter: it runs with the GIL released, progress is reported, and Ctrl-C stops it.
 
+use crate::{errors, plugin};
 use pyo3::prelude::*;
+use sojourn_scenario::LabError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -12,6 +14,9 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// How many of these rounds the work has to stop before it is left alone: less than a second.
 const LAST_ROUNDS: u32 = 15;
+
+/// After how many of these rounds classes of Python are interrupted again, which may have caught the exception.
+const ASK_AGAIN: u32 = 4;
 
 /// What the work may do while it runs.
 pub(crate) struct Control {
@@ -33,7 +38,7 @@ impl Control {
 /// the background.
 ///
 /// # Errors
-/// What a handler of a signal or `progress` raised.
+/// What a handler of a signal or `progress` raised, and what a class of Python made impossible where nothing else can fail.
 ///
 /// # Panics
 /// If the work does.
@@ -61,6 +66,10 @@ pub(crate) fn supervise<T: Send + 'static>(
             break;
         }
         if let Some((_, rounds)) = &mut stopping {
+            // A class of Python that runs on: its loop ends by an exception.
+            if *rounds % ASK_AGAIN == 0 {
+                plugin::interrupt(py);
+            }
             *rounds += 1;
             if *rounds >= LAST_ROUNDS {
                 break;
@@ -81,6 +90,10 @@ pub(crate) fn supervise<T: Send + 'static>(
     }
     match py.detach(|| worker.join()) {
         Ok(value) => Ok(value),
-        Err(panic) => std::panic::resume_unwind(panic),
+        // A class of Python ends what cannot fail by unwinding with an error of the user's.
+        Err(panic) => match panic.downcast::<LabError>() {
+            Ok(error) => Err(errors::lab(py, &error)),
+            Err(panic) => std::panic::resume_unwind(panic),
+        },
     }
 }

@@ -381,6 +381,11 @@ impl Account {
         self.backlog_bytes -= u64::from(size);
     }
 
+    /// A waiting packet of `size` bytes is about to be offered to another discipline.
+    pub(crate) fn withdraw(&mut self, size: u32) {
+        self.leave(size);
+    }
+
     /// A packet was refused on arrival.
     #[inline]
     pub(crate) fn refuse(&mut self, packet: &Packet, reason: DropReason) {

@@ -291,6 +291,12 @@ pub trait Aqm {
         let _ = (view, cx);
     }
 
+    /// An action from outside, between two moments of the run: what a learning environment has decided. What its numbers mean is the
+    /// algorithm's own; most take none.
+    fn steer(&mut self, action: &[f64]) {
+        let _ = action;
+    }
+
     /// The names of the internal state that [`Aqm::state`] reports, with units in the name.
     fn state_names(&self) -> &'static [&'static str] {
         &[]

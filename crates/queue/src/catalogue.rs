@@ -3,7 +3,8 @@
 use crate::entry::{Entry, read};
 use crate::tc::{Inside, Line};
 use sojourn_units::{
-    DialectInfo, ParamError, ParamInfo, Params, Span, check_declaration, head_markdown, head_of,
+    DialectInfo, ParamError, ParamInfo, Params, Span, Values, check_declaration, head_markdown,
+    head_of,
 };
 
 /// The dialect that [`crate::registry::tc`] writes for.
@@ -50,18 +51,40 @@ pub struct CatalogueEntry {
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
     pub dialects: &'static [DialectInfo],
-    /// Resolves parameters: name and value of each, with the dialect's release first.
-    pub resolve: Resolve,
-    /// The time in which it answers a change of its load, with parameters in a dialect, on a link that sends a full packet in a time.
-    pub time_constant: TimeConstantOf,
-    /// Whether the declaration of the parameters holds together.
-    ///
-    /// # Errors
-    /// The first thing that is wrong.
-    pub check: fn() -> Result<(), String>,
+    /// Who reads its parameters.
+    pub(crate) reader: Reader,
     /// The lines of Linux's `tc` for these parameters in a dialect, if Linux has the discipline.
     pub(crate) tc: WriteTc,
 }
+
+/// Who reads the parameters of a discipline.
+#[derive(Clone, Copy)]
+pub(crate) enum Reader {
+    /// The type that [`params!`](sojourn_units::params) has made.
+    Typed {
+        resolve: Resolve,
+        time_constant: TimeConstantOf,
+        check: fn() -> Result<(), String>,
+    },
+    /// What was registered at run time.
+    Foreign(&'static ReadForeign),
+    /// Nobody yet: an entry that waits to be registered.
+    Nobody,
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Reader::Typed { .. } => "Typed",
+            Reader::Foreign(_) => "Foreign",
+            Reader::Nobody => "Nobody",
+        })
+    }
+}
+
+/// Reads the parameters of a foreign discipline.
+pub(crate) type ReadForeign =
+    dyn Fn(Option<&str>, &[(String, String)]) -> Result<Resolved, ParamError> + Send + Sync;
 
 /// Writes parameters as `tc` does.
 type WriteTc =
@@ -84,6 +107,14 @@ pub struct Resolved {
 }
 
 impl Resolved {
+    /// Those of a table that is known at run time only.
+    pub fn of_values(values: &Values) -> Resolved {
+        Resolved {
+            release: values.release(),
+            pairs: values.pairs(),
+        }
+    }
+
     pub(crate) fn of(params: &impl Params) -> Resolved {
         Resolved {
             release: params.release(),
@@ -112,16 +143,107 @@ impl CatalogueEntry {
             rates_inside: E::RATES_INSIDE,
             params: <E::Params as Params>::TABLE,
             dialects: <E::Params as Params>::DIALECTS,
-            resolve: |dialect, pairs| {
-                let params: E::Params = read(dialect, pairs)?;
-                Ok(Resolved::of(&params))
+            reader: Reader::Typed {
+                resolve: |dialect, pairs| {
+                    let params: E::Params = read(dialect, pairs)?;
+                    Ok(Resolved::of(&params))
+                },
+                time_constant: |dialect, pairs, packet| {
+                    E::time_constant(&read(dialect, pairs).ok()?, packet)
+                },
+                check: check_declaration::<E::Params>,
             },
-            time_constant: |dialect, pairs, packet| {
-                E::time_constant(&read(dialect, pairs).ok()?, packet)
-            },
-            check: check_declaration::<E::Params>,
             tc: |dialect, pairs, inside| Ok(E::tc_with(&read(dialect, pairs)?, inside)),
         }
+    }
+
+    /// The entry of a discipline that is written outside this crate and declares its parameters at run time.
+    ///
+    /// It is no [fair](CatalogueEntry::fair) discipline and shapes nothing; set what differs.
+    pub const fn foreign(
+        kind: DisciplineKind,
+        name: &'static str,
+        title: &'static str,
+        about: &'static str,
+        params: &'static [ParamInfo],
+    ) -> CatalogueEntry {
+        CatalogueEntry {
+            name,
+            aliases: &[],
+            title,
+            about,
+            head: "",
+            kind,
+            fair: false,
+            starves_none: true,
+            marks: false,
+            takes_schedulers: false,
+            shapes_to: None,
+            rates_inside: None,
+            params,
+            dialects: &[],
+            reader: Reader::Nobody,
+            tc: |_, _, _| Ok(None),
+        }
+    }
+
+    /// Resolves parameters: name and value of each, and the dialect's release.
+    ///
+    /// # Errors
+    /// The first parameter that is wrong.
+    pub fn resolve(
+        &self,
+        dialect: Option<&str>,
+        pairs: &[(String, String)],
+    ) -> Result<Resolved, ParamError> {
+        match self.reader {
+            Reader::Typed { resolve, .. } => resolve(dialect, pairs),
+            Reader::Foreign(read) => read(dialect, pairs),
+            Reader::Nobody => {
+                let values = Values::read(self.params, self.dialects, dialect, pairs)?;
+                Ok(Resolved::of_values(&values))
+            }
+        }
+    }
+
+    /// The time in which it answers a change of its load, with parameters in a dialect, on a link that sends a full packet in
+    /// `packet`; none of parameters that cannot be read, and of a discipline that does not say.
+    pub fn time_constant(
+        &self,
+        dialect: Option<&str>,
+        pairs: &[(String, String)],
+        packet: Span,
+    ) -> Option<crate::entry::TimeConstant> {
+        match self.reader {
+            Reader::Typed { time_constant, .. } => time_constant(dialect, pairs, packet),
+            Reader::Foreign(_) | Reader::Nobody => None,
+        }
+    }
+
+    /// Whether the declaration of the parameters holds together.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        match self.reader {
+            Reader::Typed { check, .. } => check(),
+            Reader::Foreign(_) | Reader::Nobody => Values::check(self.params, self.dialects),
+        }
+    }
+
+    /// Whether another entry declares the same discipline.
+    pub(crate) fn is_same(&self, other: &CatalogueEntry) -> bool {
+        let texts = |e: &CatalogueEntry| (e.name, e.aliases, e.title, e.about, e.head, e.kind);
+        let claims = |e: &CatalogueEntry| {
+            let [fair, starves_none, marks] = [e.fair, e.starves_none, e.marks];
+            (fair, starves_none, marks, e.takes_schedulers, e.shapes_to)
+        };
+        let same = |(one, two): (&ParamInfo, &ParamInfo)| one.is_same(two);
+        texts(self) == texts(other)
+            && claims(self) == claims(other)
+            && self.params.len() == other.params.len()
+            && self.params.iter().zip(other.params).all(same)
+            && self.dialects == other.dialects
     }
 
     /// Sources, revisions and deviations, dialect by dialect, in Markdown: a line for each paragraph, each item of a list and each row

@@ -179,6 +179,13 @@ pub enum SpecError {
         /// The names that exist.
         known: Vec<&'static str>,
     },
+    /// A class outside Sojourn cannot be had.
+    Foreign {
+        /// The name given.
+        given: String,
+        /// Why, and what to do.
+        problem: String,
+    },
     /// A scheduler stands where an AQM is wanted.
     NotAqm {
         /// The name given.
@@ -251,6 +258,9 @@ impl std::fmt::Display for SpecError {
                     write!(f, ", did you mean {name:?}?")?;
                 }
                 write!(f, " (disciplines: {})", known.join(", "))
+            }
+            SpecError::Foreign { given, problem } => {
+                write!(f, "queue discipline {given:?}: {problem}")
             }
             SpecError::NotAqm { given, takers } => {
                 write!(

@@ -14,11 +14,14 @@ pub mod disciplines;
 mod dispatch;
 pub mod entry;
 pub mod flow_queue;
+pub mod foreign;
 mod frame;
 pub mod longest;
 pub mod nesting;
 pub mod ordered;
 pub mod port;
+#[cfg(feature = "testing")]
+pub mod properties;
 pub mod psched;
 pub mod rates;
 pub mod registry;

@@ -1,5 +1,7 @@
 //! The port: a discipline with the frame around it that stamps, counts and asserts.
 
+mod successor;
+
 use crate::account::Account;
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use crate::disciplines::aqms::AnyAqm;
@@ -90,6 +92,14 @@ impl QueuePort {
         &self.frame.account
     }
 
+    /// Gives its AQM an [action](Aqm::steer); AQMs inside a scheduler get none.
+    pub fn steer(&mut self, action: &[f64]) {
+        if let Discipline::Aqm(aqm) = &mut self.discipline {
+            aqm.steer(action);
+            self.frame.note_tick(aqm);
+        }
+    }
+
     /// Names of the discipline's internal state.
     pub fn state_names(&self) -> &'static [&'static str] {
         match &self.discipline {
@@ -115,6 +125,14 @@ impl QueuePort {
         }
     }
 
+    /// Shows the packets that wait; those of an AQM are in the link's ring, head first.
+    pub fn waiting(&self, ring: &Ring, show: &mut dyn FnMut(&Packet)) {
+        match &self.discipline {
+            Discipline::Aqm(_) => ring.iter().for_each(show),
+            Discipline::Scheduler(port) => port.cx.store.packets().for_each(show),
+        }
+    }
+
     /// The random stream of the discipline: what it will draw next.
     pub fn stream(&self) -> &Stream {
         match &self.discipline {
@@ -131,10 +149,7 @@ impl QueuePort {
             area.0 += stayed;
             area.1 += stayed * u128::from(packet.size);
         };
-        match &self.discipline {
-            Discipline::Aqm(_) => ring.iter().for_each(&mut add),
-            Discipline::Scheduler(port) => port.cx.store.packets().for_each(&mut add),
-        }
+        self.waiting(ring, &mut add);
         area
     }
 }

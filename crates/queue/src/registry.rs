@@ -1,11 +1,12 @@
 //! The registry: disciplines by name, read from specifications and built.
 //!
-//! It alone knows the lists of [`aqms`] and [`schedulers`], and no discipline knows it.
+//! No discipline knows it. Those of other crates and of Python are in [`crate::foreign`].
 
 use crate::catalogue::LINUX;
 use crate::child::Child;
-use crate::disciplines::aqms::{self, AnyAqmParams};
-use crate::disciplines::schedulers::{self, AnySchedulerParams};
+use crate::disciplines::aqms::AnyAqmParams;
+use crate::disciplines::schedulers::AnySchedulerParams;
+use crate::foreign::{self, Instance};
 use crate::nesting::{Inner, NestingContext};
 use crate::port::QueuePort;
 use crate::synonyms::advice;
@@ -18,26 +19,9 @@ pub use crate::disciplines::aqms::AnyAqm;
 pub use crate::disciplines::schedulers::AnyScheduler;
 pub use crate::entry::{BuildContext, Entry, SpecError};
 
-const COUNT: usize = aqms::CATALOGUE.len() + schedulers::CATALOGUE.len();
-
-/// Every discipline: AQMs, then schedulers.
-const CATALOGUE: [CatalogueEntry; COUNT] = {
-    let mut all = [aqms::CATALOGUE[0]; COUNT];
-    let mut at = 1;
-    while at < COUNT {
-        all[at] = if at < aqms::CATALOGUE.len() {
-            aqms::CATALOGUE[at]
-        } else {
-            schedulers::CATALOGUE[at - aqms::CATALOGUE.len()]
-        };
-        at += 1;
-    }
-    all
-};
-
-/// Every discipline, in the order of the lists.
+/// Every discipline: those of this crate in the order of the lists, then those [registered](crate::foreign) in the order of their names.
 pub fn catalogue() -> &'static [CatalogueEntry] {
-    const { &CATALOGUE }
+    foreign::catalogue()
 }
 
 /// The name of every discipline, in the order of the lists.
@@ -45,18 +29,21 @@ pub fn names() -> Vec<&'static str> {
     catalogue().iter().map(|entry| entry.name).collect()
 }
 
-/// The entry called `name`, by its name or an alias.
+/// The entry called `name`, by its name or an alias. A class of a module is loaded where it is not registered.
 pub fn find(name: &str) -> Option<&'static CatalogueEntry> {
-    let is_called = |entry: &&CatalogueEntry| entry.name == name || entry.aliases.contains(&name);
-    catalogue().iter().find(is_called)
+    foreign::find(name).ok().flatten()
 }
 
 /// The entry called `name`. Use [`find`] where it may be missing: this error takes long to make.
 ///
 /// # Errors
-/// If there is none; the error names the nearest.
+/// If there is none; the error names the nearest. If a class cannot be loaded.
 pub fn required(name: &str) -> Result<&'static CatalogueEntry, SpecError> {
-    find(name).ok_or_else(|| {
+    let refused = |problem| SpecError::Foreign {
+        given: name.to_owned(),
+        problem,
+    };
+    foreign::find(name).map_err(refused)?.ok_or_else(|| {
         let all = catalogue()
             .iter()
             .flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()));
@@ -114,13 +101,21 @@ pub fn advised(error: sojourn_units::SpecError) -> sojourn_units::SpecError {
 /// assert!(error.contains("did you mean \"target\"?"), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The name of the discipline; aliases are resolved.
-    name: &'static str,
+    /// The entry of the discipline; aliases are resolved.
+    entry: &'static CatalogueEntry,
     params: AnyParams,
     /// What is inside the queues of a scheduler, as it was written and as it was read.
     inside: Vec<(Spec, Arc<Prepared>)>,
+}
+
+impl PartialEq for Prepared {
+    fn eq(&self, other: &Prepared) -> bool {
+        self.entry.name == other.entry.name
+            && self.params == other.params
+            && self.inside == other.inside
+    }
 }
 
 /// The parameters of a discipline, checked.
@@ -128,6 +123,18 @@ pub struct Prepared {
 enum AnyParams {
     Aqm(AnyAqmParams),
     Scheduler(AnySchedulerParams),
+    ForeignAqm(ForeignParams),
+    ForeignScheduler(ForeignParams),
+}
+
+/// The parameters of a discipline from outside this crate: equal if they resolve to the same.
+#[derive(Clone, Debug)]
+struct ForeignParams(Arc<dyn Instance>);
+
+impl PartialEq for ForeignParams {
+    fn eq(&self, other: &ForeignParams) -> bool {
+        self.0.resolved() == other.0.resolved()
+    }
 }
 
 impl AnyParams {
@@ -135,17 +142,33 @@ impl AnyParams {
         match self {
             AnyParams::Aqm(params) => params.resolved(),
             AnyParams::Scheduler(params) => params.resolved(),
+            AnyParams::ForeignAqm(params) | AnyParams::ForeignScheduler(params) => {
+                params.0.resolved()
+            }
+        }
+    }
+
+    fn is_scheduler(&self) -> bool {
+        match self {
+            AnyParams::Aqm(_) | AnyParams::ForeignAqm(_) => false,
+            AnyParams::Scheduler(_) | AnyParams::ForeignScheduler(_) => true,
+        }
+    }
+
+    /// The specifications of what is inside its queues.
+    fn inside(&self) -> Vec<Spec> {
+        match self {
+            AnyParams::Aqm(_) | AnyParams::ForeignAqm(_) => Vec::new(),
+            AnyParams::Scheduler(params) => params.inside().into_iter().cloned().collect(),
+            AnyParams::ForeignScheduler(params) => params.0.inside(),
         }
     }
 }
 
 impl Prepared {
     /// The entry of the discipline in the catalogue.
-    ///
-    /// # Panics
-    /// Never: what was prepared is in the catalogue.
     pub fn entry(&self) -> &'static CatalogueEntry {
-        find(self.name).expect("what was prepared is in the catalogue")
+        self.entry
     }
 
     /// The dialect in full, such as `linux-6.1`.
@@ -161,8 +184,8 @@ impl Prepared {
     /// The specification with every parameter and its value, the dialect in full first, down through what is inside.
     pub fn spec(&self) -> Spec {
         let Resolved { release, pairs } = self.params.resolved();
-        let mut full = Spec::new(self.name);
-        if !self.entry().dialects.is_empty() {
+        let mut full = Spec::new(self.entry.name);
+        if !self.entry.dialects.is_empty() {
             let release = SpecValue::Text(release.to_owned());
             full.args.push(("dialect".to_owned(), release));
         }
@@ -174,8 +197,8 @@ impl Prepared {
 
     /// The value of a parameter for [`Prepared::spec`].
     fn value(&self, key: &str, text: String) -> SpecValue {
-        let info = self.entry().params.iter().find(|info| info.name == key);
-        let holds_specs = info.is_some_and(|info| (info.kind)().holds_specs());
+        let info = self.entry.params.iter().find(|info| info.name == key);
+        let holds_specs = info.is_some_and(|info| info.kind().holds_specs());
         let inside = self.inside.iter().map(|(_, inner)| inner.spec()).collect();
         match Specs::of_list(inside) {
             Some(specs) if holds_specs => SpecValue::Specs(specs),
@@ -188,18 +211,20 @@ impl Prepared {
     /// # Errors
     /// If parameters contradict each other.
     pub fn build(&self, cx: &BuildContext) -> Result<QueuePort, SpecError> {
-        match &self.params {
-            AnyParams::Aqm(params) => Ok(QueuePort::aqm(
-                params.build(cx)?,
-                cx.stream("aqm"),
-                cx.per_flow,
-            )),
-            AnyParams::Scheduler(params) => Ok(QueuePort::scheduler(
-                params.build(&self.nesting(cx))?,
-                cx.stream("scheduler"),
-                cx.per_flow,
-            )),
-        }
+        let scheduler = match &self.params {
+            AnyParams::Aqm(_) | AnyParams::ForeignAqm(_) => {
+                return Ok(QueuePort::aqm(self.aqm(cx)?, cx.stream("aqm"), cx.per_flow));
+            }
+            AnyParams::Scheduler(params) => params.build(&self.nesting(cx))?,
+            AnyParams::ForeignScheduler(params) => {
+                AnyScheduler::Custom(params.0.scheduler(&self.nesting(cx))?)
+            }
+        };
+        Ok(QueuePort::scheduler(
+            scheduler,
+            cx.stream("scheduler"),
+            cx.per_flow,
+        ))
     }
 
     fn nesting(&self, cx: &BuildContext) -> NestingContext {
@@ -211,21 +236,27 @@ impl Prepared {
 
 impl Inner for Prepared {
     fn is_scheduler(&self) -> bool {
-        matches!(self.params, AnyParams::Scheduler(_))
+        self.params.is_scheduler()
     }
 
     fn aqm(&self, cx: &BuildContext) -> Result<AnyAqm, SpecError> {
         match &self.params {
             AnyParams::Aqm(params) => params.build(cx),
-            AnyParams::Scheduler(_) => Err(not_aqm(self.name)),
+            AnyParams::ForeignAqm(params) => params.0.aqm(cx).map(AnyAqm::Custom),
+            AnyParams::Scheduler(_) | AnyParams::ForeignScheduler(_) => {
+                Err(not_aqm(self.entry.name))
+            }
         }
     }
 
     fn child(&self, cx: &BuildContext) -> Result<Child, SpecError> {
         match &self.params {
-            AnyParams::Aqm(params) => params.build(cx).map(Child::new),
+            AnyParams::Aqm(_) | AnyParams::ForeignAqm(_) => self.aqm(cx).map(Child::new),
             AnyParams::Scheduler(params) => {
                 params.build_inside(&self.nesting(cx)).map(Child::under)
+            }
+            AnyParams::ForeignScheduler(params) => {
+                params.0.scheduler(&self.nesting(cx)).map(Child::under)
             }
         }
     }
@@ -242,19 +273,17 @@ pub fn prepare(spec: &Spec, dialect: Option<&str>) -> Result<Prepared, SpecError
 /// As [`prepare`]; without `schedulers` it has to be an AQM.
 fn prepare_as(spec: &Spec, dialect: Option<&str>, schedulers: bool) -> Result<Prepared, SpecError> {
     let (entry, params) = params_of(spec, dialect)?;
-    let specs = match &params {
-        AnyParams::Scheduler(_) if !schedulers => return Err(not_aqm(entry.name)),
-        AnyParams::Scheduler(params) => params.inside(),
-        AnyParams::Aqm(_) => Vec::new(),
+    if params.is_scheduler() && !schedulers {
+        return Err(not_aqm(entry.name));
+    }
+    let prepare_inside = |spec: Spec| {
+        let inner = prepare_as(&spec, dialect, entry.takes_schedulers)?;
+        Ok((spec, Arc::new(inner)))
     };
-    let prepare_inside = |spec: &Spec| {
-        let inner = prepare_as(spec, dialect, entry.takes_schedulers)?;
-        Ok((spec.clone(), Arc::new(inner)))
-    };
-    let inside = specs.into_iter().map(prepare_inside);
+    let inside = params.inside().into_iter().map(prepare_inside);
     let inside = inside.collect::<Result<Vec<_>, SpecError>>()?;
     Ok(Prepared {
-        name: entry.name,
+        entry,
         params,
         inside,
     })
@@ -269,6 +298,14 @@ fn params_of(
     let pairs = spec.pairs();
     let own = pairs.iter().any(|(key, _)| key == "dialect");
     let dialect = usable_dialect(dialect.filter(|_| !own), entry.dialects);
+    if let Some(read) = foreign::reader(entry) {
+        let instance = read(dialect, &pairs).map_err(|error| in_name_of(entry, error))?;
+        let params = ForeignParams(instance);
+        return Ok(match entry.kind {
+            DisciplineKind::Aqm => (entry, AnyParams::ForeignAqm(params)),
+            DisciplineKind::Scheduler => (entry, AnyParams::ForeignScheduler(params)),
+        });
+    }
     let read = match entry.kind {
         DisciplineKind::Aqm => {
             AnyAqmParams::read(entry.name, dialect, &pairs).map(|read| read.map(AnyParams::Aqm))
@@ -343,8 +380,8 @@ pub(crate) fn tc_line(spec: &Spec) -> Result<Option<Line>, SpecError> {
     let Some(mut line) = (entry.tc)(Some(LINUX), &given, &inside).map_err(refused)? else {
         return Ok(None);
     };
-    let usual = (entry.resolve)(Some(LINUX), &[]).map_err(refused)?;
-    let meant = (entry.resolve)(Some(LINUX), &given).map_err(refused)?;
+    let usual = entry.resolve(Some(LINUX), &[]).map_err(refused)?;
+    let meant = entry.resolve(Some(LINUX), &given).map_err(refused)?;
     let dialect = given.iter().find(|(key, _)| key == "dialect");
     if let Some((_, dialect)) = dialect.filter(|(_, dialect)| dialect != LINUX) {
         line = line.note(&format!(

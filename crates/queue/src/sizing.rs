@@ -78,7 +78,7 @@ enum Counts {
 
 /// How a parameter counts, if it is an amount of what waits.
 fn counts(info: &ParamInfo) -> Option<Counts> {
-    let kind = match (info.kind)() {
+    let kind = match info.kind() {
         Kind::Optional(inner) => *inner,
         kind => kind,
     };
@@ -112,7 +112,7 @@ fn inside(entry: &CatalogueEntry, key: &str, value: &SpecValue) -> Option<Specs>
         SpecValue::Specs(specs) => Some(specs.clone()),
         SpecValue::Text(text) => {
             let info = entry.params.iter().find(|info| info.name == key)?;
-            (info.kind)().holds_specs().then(|| text.parse().ok())?
+            info.kind().holds_specs().then(|| text.parse().ok())?
         }
     }
 }

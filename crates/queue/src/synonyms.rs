@@ -212,7 +212,7 @@ fn switch(params: &[ParamInfo], word: &str) -> Option<String> {
     let flag = |given: &str| {
         let mut flags = params
             .iter()
-            .filter(|info| matches!((info.kind)(), Kind::Flag));
+            .filter(|info| matches!(info.kind(), Kind::Flag));
         flags.find(|info| plain(info.name) == given)
     };
     let off = || given.strip_prefix("no").and_then(flag);
@@ -224,7 +224,7 @@ fn switch(params: &[ParamInfo], word: &str) -> Option<String> {
 /// What to write for a word to choose that stands alone, as with `tc`'s CAKE.
 fn choice(params: &[ParamInfo], word: &str) -> Option<String> {
     let given = plain(word);
-    params.iter().find_map(|info| match (info.kind)() {
+    params.iter().find_map(|info| match info.kind() {
         Kind::Choice(words) => {
             let word = words.iter().find(|(word, _)| plain(word) == given)?.0;
             Some(format!("{}={word}", info.name))

@@ -1,21 +1,23 @@
 //! What holds for every discipline of the catalogue, in every dialect: a new entry is under these tests at once.
 
-#[path = "../../sim/tests/support/mod.rs"]
-mod support;
-
 use proptest::prelude::*;
 use sojourn_queue::aqm::{Aqm, Cx, Meta, Verdict, View};
+use sojourn_queue::properties::{
+    self, Bench, MOST_SPARSE, capable_packets_are_marked, every_flow_is_served_under_overload,
+    first_through, limit_is_never_exceeded, port, reading_the_state_changes_nothing, show,
+    shown_queues_hold_what_it_holds, states, tracing_changes_no_count,
+};
 use sojourn_queue::registry::{SpecError, build_port, catalogue, find, resolve};
 use sojourn_queue::scheduler::{Scheduler, SchedulerCx};
 use sojourn_queue::store::{Held, List};
 use sojourn_queue::{
-    AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind, QueuePort, QueueState,
+    AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind, QueuePort,
 };
-use sojourn_sim::trace::{Event, NoTrace};
-use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream, Ties};
-use sojourn_units::{DialectInfo, Limit, ParamValue, Rate, Span, Spec, Time};
+use sojourn_sim::testing::{Shape, plan, run};
+use sojourn_sim::trace::Event;
+use sojourn_sim::{DropReason, MarkReason, Packet, Port, Stream, Ties};
+use sojourn_units::{DialectInfo, Span, Spec, Time};
 use std::collections::BTreeSet;
-use support::{Keep, Shape, plan, play, run};
 
 fn has(entry: &CatalogueEntry, param: &str) -> bool {
     entry.params.iter().any(|info| info.name == param)
@@ -136,102 +138,6 @@ fn shapers() -> Vec<Spec> {
     texts.map(|text| text.parse().expect("a spec")).collect()
 }
 
-fn port(spec: &Spec, seed: u64, name: &str) -> QueuePort {
-    build_port(spec, &BuildContext::plain(seed, &format!("queue/{name}"))).expect("a port")
-}
-
-fn show(port: &QueuePort) -> String {
-    let mut state = Vec::new();
-    port.state(&mut state);
-    let account = port.account();
-    let counts = (account.total(), account.measured());
-    let backlog = (account.backlog_packets(), account.backlog_bytes());
-    let most = (account.backlog_max_packets, account.backlog_max_bytes);
-    let reasons = (account.drops_by_reason, account.marks_by_reason);
-    let least = account.sojourn_min();
-    let sojourn = (account.sojourn_sum, least, account.sojourn_max);
-    format!(
-        "{counts:?} {backlog:?} {most:?} {:?} {reasons:?} {sojourn:?} {:?} {:?} {state:?}",
-        account.backlog_mean(),
-        account.sojourn(),
-        account.flows
-    )
-}
-
-/// A port without a link.
-struct Bench {
-    port: QueuePort,
-    ring: Ring,
-    sink: Counts,
-    uid: u32,
-}
-
-#[derive(Default)]
-struct Counts {
-    dropped: Vec<(u32, DropReason)>,
-    marked: Vec<(u32, MarkReason)>,
-}
-
-impl PortSink for Counts {
-    fn dropped(&mut self, packet: Packet, reason: DropReason, _: Time) {
-        self.dropped.push((packet.flow, reason));
-    }
-    fn marked(&mut self, label: &Label, reason: MarkReason, _: Time) {
-        self.marked.push((label.flow, reason));
-    }
-}
-
-impl Bench {
-    fn new(mut port: QueuePort) -> Bench {
-        port.on_rate(Rate::mbps(10));
-        Bench {
-            port,
-            ring: Ring::new(),
-            sink: Counts::default(),
-            uid: 0,
-        }
-    }
-
-    fn offer(&mut self, flow: u32, size: u32, tos: u8, now: Time) {
-        let mut packet = Packet::test(size, flow, self.uid);
-        self.uid += 1;
-        packet.tos = tos;
-        self.port
-            .enqueue(packet, &mut self.ring, now, &mut self.sink);
-    }
-
-    fn take(&mut self, now: Time) -> Option<Packet> {
-        if !self.port.dequeue(&mut self.ring, now, &mut self.sink) {
-            // A link for which a shaper holds packets back is not idle.
-            if self.port.backlog_packets() == 0 {
-                self.port.on_idle(now);
-            }
-            return None;
-        }
-        self.ring.withdraw()
-    }
-
-    /// Two packets arrive for each that is sent, of each flow in turn; returns what each flow sent.
-    fn overload(&mut self, flows: u32, rounds: u32, tos: u8) -> Vec<u32> {
-        let mut sent = vec![0; usize::try_from(flows).expect("small")];
-        // Linux's PIE makes its first update at 0.5 s.
-        let mut now = Time::ZERO + Span::from_secs(1);
-        for round in 0..rounds {
-            for flow in 0..flows {
-                self.offer(flow, 1000, tos, now);
-                if (round + flow) % 2 == 0 {
-                    now += Span::from_us(800);
-                    if let Some(packet) = self.take(now) {
-                        sent[usize::try_from(packet.flow).expect("small")] += 1;
-                    }
-                }
-            }
-        }
-        self.port.finish(&self.ring, now, &mut self.sink);
-        sent
-    }
-}
-
 #[test]
 fn names_are_unique_and_pages_are_written() {
     let mut seen = BTreeSet::new();
@@ -254,27 +160,14 @@ fn the_queues_that_a_scheduler_shows_hold_what_it_holds() {
     for entry in catalogue().iter().filter(shows) {
         for dialect in entry.dialects {
             let text = format!("{} dialect={}", entry.name, dialect.name);
-            let mut bench = Bench::new(port(&text.parse().expect("a spec"), 1, "shown"));
-            let mut now = Time::ZERO;
-            for packet in 0..300_u32 {
-                now += Span::from_us(400);
-                bench.offer(packet % 7, 200 + packet % 11 * 100, 0, now);
-                if packet % 2 == 0 {
-                    bench.take(now);
-                }
-                let (mut packets, mut bytes) = (0, 0);
-                let mut numbers = Vec::new();
-                bench.port.queues(&mut |queue| {
-                    packets += queue.packets;
-                    bytes += queue.bytes;
-                    numbers.push(queue.number);
-                });
-                let account = bench.port.account();
-                let held = (account.backlog_packets(), account.backlog_bytes());
-                assert_eq!((packets, bytes), held, "{text}");
-                assert!(numbers.is_sorted_by(|a, b| a < b), "{text}: {numbers:?}");
-            }
-            bench.port.finish(&bench.ring, now, &mut bench.sink);
+            let spec = text.parse().expect("a spec");
+            shown_queues_hold_what_it_holds(&spec);
+            let mut bench = Bench::new(port(&spec, 1, "shown"));
+            bench.offer(0, 1000, 0, Time::ZERO);
+            let mut shown = 0;
+            bench.port.queues(&mut |queue| shown += queue.packets);
+            assert_eq!(shown, 1, "{text} shows its queues");
+            bench.port.finish(&bench.ring, Time::ZERO, &mut bench.sink);
         }
     }
 }
@@ -332,29 +225,6 @@ fn each_class_of_htb_with_a_queue_may_have_one_of_its_own_kind() {
     bench.port.finish(&bench.ring, Time::ZERO, &mut bench.sink);
 }
 
-/// The internal state of a port and of all that is inside it, by name.
-fn states(port: &QueuePort) -> Vec<(String, f64)> {
-    let mut values = Vec::new();
-    port.state(&mut values);
-    let mut found: Vec<(String, f64)> = named("", port.state_names(), &values);
-    port.queues(&mut |queue| inside("", &queue, &mut found));
-    found
-}
-
-fn inside(around: &str, queue: &QueueState<'_>, found: &mut Vec<(String, f64)>) {
-    let of = format!("{around}{}/", queue.number);
-    let mut values = Vec::new();
-    queue.inside.state(&mut values);
-    found.extend(named(&of, queue.inside.state_names(), &values));
-    queue.inside.queues(&mut |queue| inside(&of, &queue, found));
-}
-
-fn named(of: &str, names: &[&str], values: &[f64]) -> Vec<(String, f64)> {
-    assert_eq!(names.len(), values.len(), "{names:?}");
-    let names = names.iter().map(|name| format!("{of}{name}"));
-    names.zip(values.iter().copied()).collect()
-}
-
 #[test]
 fn a_port_stamps_the_packets_that_its_caller_did_not_stamp() {
     for text in ["dualpi2", "codel", "fq_codel", "droptail"] {
@@ -388,36 +258,7 @@ fn a_port_stamps_the_packets_that_its_caller_did_not_stamp() {
 #[test]
 fn to_read_the_state_changes_nothing() {
     for spec in specs() {
-        let [read, unread] = [true, false].map(|reads| {
-            let mut bench = Bench::new(port(&spec, 1, "read"));
-            let mut now = Time::ZERO + Span::from_ms(900);
-            for packet in 0..600_u32 {
-                // Bursts, and times without anything.
-                now += Span::from_us(if packet % 100 == 0 { 150_000 } else { 300 });
-                bench.offer(
-                    packet % 7,
-                    200 + packet % 11 * 100,
-                    u8::try_from(packet % 4).expect("small"),
-                    now,
-                );
-                if packet % 2 == 0 {
-                    bench.take(now);
-                }
-                while packet % 100 == 99 && bench.take(now).is_some() {
-                    now += Span::from_us(800);
-                }
-                if reads {
-                    bench.port.update(&bench.ring, now);
-                    states(&bench.port);
-                }
-            }
-            let last = now + Span::from_ms(40);
-            bench.port.update(&bench.ring, last);
-            let shown = (show(&bench.port), states(&bench.port));
-            bench.port.finish(&bench.ring, last, &mut bench.sink);
-            format!("{shown:?} {:?} {:?}", bench.sink.dropped, bench.sink.marked)
-        });
-        assert_eq!(read, unread, "{spec}");
+        reading_the_state_changes_nothing(&spec);
     }
 }
 
@@ -530,7 +371,7 @@ fn every_page_names_its_sources_in_plain_paragraphs() {
 #[test]
 fn declarations_hold_together() {
     for entry in catalogue() {
-        assert_eq!((entry.check)(), Ok(()), "{}", entry.name);
+        assert_eq!(entry.check(), Ok(()), "{}", entry.name);
     }
 }
 
@@ -552,7 +393,7 @@ fn options_go_round_through_their_texts() {
                 .map(|(k, v)| (k.to_string(), v.clone()))
                 .collect();
             assert_eq!(
-                (entry.resolve)(Some(dialect.name), &pairs),
+                entry.resolve(Some(dialect.name), &pairs),
                 Ok(resolved),
                 "{}",
                 entry.name
@@ -581,41 +422,17 @@ fn an_unknown_discipline_or_parameter_names_the_nearest() {
     assert!(error("droptail limit=0p").starts_with("droptail: limit: \"0p\" is out of range"));
 }
 
-/// Runs a random plan with and without a tracer. One link of every `among` has a queue of this specification. The others let packets
-/// through unseen, so that packets run ahead into them.
-fn compare_traced(spec: &Spec, seed: u64, among: usize) {
-    let shape = Shape {
-        ties: Ties::DeparturesFirst,
-        eager: false,
-        impaired: false,
-        device_queue: 0,
-    };
-    let fifo: Spec = "droptail limit=40p".parse().expect("a spec");
-    let queue = |name: &str, index: usize| {
-        let spec = if index.is_multiple_of(among) {
-            spec
-        } else {
-            &fifo
-        };
-        port(spec, seed, name)
-    };
-    let (_, census, counts) = play(plan(seed, shape, queue), NoTrace, show);
-    let (_, traced_census, traced_counts) = play(plan(seed, shape, queue), Keep::default(), show);
-    assert_eq!(counts, traced_counts, "{spec}");
-    assert_eq!(census, traced_census, "{spec}");
-}
-
 #[test]
 fn what_a_shaper_holds_back_when_the_delay_becomes_shorter_is_followed_in_time() {
     let spec = "cake bandwidth=300kbps limit=60kB";
-    compare_traced(&spec.parse().expect("a spec"), 6_102_934_650_942_254_733, 3);
+    tracing_changes_no_count(&spec.parse().expect("a spec"), 6_102_934_650_942_254_733, 3);
 }
 
 /// A packet of a class with tokens passes those that HTB holds back: the transmitter is free again long before these are due.
 #[test]
 fn what_passes_packets_that_a_shaper_holds_back_is_followed_in_time() {
     let spec = "htb rate=none classes=100kbps,300kbps";
-    compare_traced(&spec.parse().expect("a spec"), 8_878_376_761_586_720_052, 3);
+    tracing_changes_no_count(&spec.parse().expect("a spec"), 8_878_376_761_586_720_052, 3);
 }
 
 proptest! {
@@ -631,12 +448,7 @@ proptest! {
         device_queue in 0_u32..2,
     ) {
         let shape = Shape { ties, eager: false, impaired, device_queue };
-        let outcome = |shape| run(plan(seed, shape, |name, _| port(&spec, seed, name)), show);
-        let lazy = outcome(shape);
-        let eager = outcome(Shape { eager: true, ..shape });
-        prop_assert_eq!(&lazy.events, &eager.events, "{}", spec);
-        prop_assert_eq!(&lazy, &eager, "{}", spec);
-        prop_assert_eq!(lazy, outcome(shape), "{} twice", spec);
+        properties::lazy_links_equal_eager_ones(&spec, seed, shape);
     }
 
     /// Without a tracer packets run ahead of a link, and what a shaper holds back has no event.
@@ -646,109 +458,22 @@ proptest! {
         seed in any::<u64>(),
         among in 1_usize..4,
     ) {
-        compare_traced(&spec, seed, among);
+        tracing_changes_no_count(&spec, seed, among);
     }
 
     /// Random arrivals and departures of random sizes and codepoints.
     #[test]
     fn a_limit_is_never_exceeded(spec in prop::sample::select(specs()), seed in any::<u64>()) {
-        let (_, resolved) = resolve(&spec, None).expect("a spec");
-        let limit = resolved.pairs.iter().find(|(key, _)| *key == "limit");
-        let limit = limit.and_then(|(_, text)| Option::<Limit>::parse_text(text).expect("a limit"));
-        let mut bench = Bench::new(port(&spec, seed, "limit"));
-        let mut rng = Stream::derive(seed, 0, "arrivals");
-        let mut now = Time::ZERO;
-        for _ in 0..3000 {
-            now += Span::from_us(rng.below(400));
-            if rng.below(3) > 0 {
-                let flow = u32::try_from(rng.below(5)).expect("small");
-                let size = 40 + u32::try_from(rng.below(1461)).expect("small");
-                let tos = u8::try_from(rng.below(256)).expect("eight bits");
-                bench.offer(flow, size, tos, now);
-            } else {
-                bench.take(now);
-            }
-        }
-        let account = bench.port.account();
-        let most = (account.backlog_max_packets, account.backlog_max_bytes);
-        match limit {
-            Some(Limit::Packets(limit)) => prop_assert!(most.0 <= limit.get(), "{}: {} packets", spec, most.0),
-            Some(Limit::Bytes(limit)) => prop_assert!(most.1 <= limit.get(), "{}: {} bytes", spec, most.1),
-            None => {}
-        }
-        bench.port.finish(&bench.ring, now, &mut bench.sink);
+        limit_is_never_exceeded(&spec, seed);
     }
 }
 
 #[test]
 fn every_flow_is_served_under_overload_and_fair_disciplines_share_equally() {
     for spec in specs() {
-        let entry = find(&spec.name).expect("an entry");
-        if !entry.starves_none {
-            continue;
-        }
-        let mut bench = Bench::new(port(&spec, 1, "overload"));
-        let sent = bench.overload(3, 4000, 0);
-        let total: u32 = sent.iter().sum();
-        assert!(sent.iter().all(|count| *count > 0), "{spec}: {sent:?}");
-        // Each flow has its own queue.
-        if entry.fair && spec.get("buckets").is_none() && !spec.to_string().contains("ns2") {
-            assert!(
-                sent.iter().all(|count| *count * 4 > total),
-                "{spec}: {sent:?}"
-            );
-        }
+        every_flow_is_served_under_overload(&spec);
     }
 }
-
-/// A queue that overloads have filled and that has run empty since: the number of the first of sparse packets that it lets through, one
-/// every 10 ms.
-fn first_through(spec: &Spec, fill: Span) -> u32 {
-    let mut bench = Bench::new(port(spec, 1, "sparse"));
-    let begin = Time::ZERO + Span::from_secs(1);
-    let (mut now, mut free) = (begin, begin);
-    // Four packets arrive for each that the link could send.
-    for packet in 0_u32.. {
-        now += Span::from_us(200);
-        bench.offer(packet % 3, 1000, 0, now);
-        if free <= now {
-            bench.take(now);
-            free = now + Span::from_us(800);
-        }
-        if now.since(begin) >= fill {
-            break;
-        }
-    }
-    while bench.port.backlog_packets() > 0 {
-        now += Span::from_us(800);
-        if bench.take(now).is_none() && bench.port.backlog_packets() > 0 {
-            now = now.max(bench.port.ready_at(now));
-        }
-    }
-    bench.take(now);
-    let passes = (1..=MOST_SPARSE).find(|_| {
-        now += Span::from_ms(10);
-        bench.offer(0, 1000, 0, now);
-        let waits = bench.port.backlog_packets() > 0;
-        let mut sent = bench.take(now).is_some();
-        while bench.port.backlog_packets() > 0 {
-            now = bench.port.ready_at(now).max(now + Span::from_us(800));
-            sent |= bench.take(now).is_some();
-        }
-        if waits {
-            // The link goes idle, or finds out that an AQM has dropped the packet.
-            bench.take(now + Span::from_us(800));
-        }
-        sent
-    });
-    bench
-        .port
-        .finish(&bench.ring, now + Span::from_ms(10), &mut bench.sink);
-    passes.unwrap_or(MOST_SPARSE + 1)
-}
-
-/// Packets that [`first_through`] tries: 1.5 s of them. ARED needs the most, as its average follows the last second of packets.
-const MOST_SPARSE: u32 = 150;
 
 /// Whatever a discipline remembers of an overload, an average, a price or a probability, has to fade once its queue is empty, however few
 /// packets come. An average that only arrivals move would drop them all.
@@ -781,37 +506,12 @@ fn sparse_packets_get_through_a_queue_that_was_overloaded() {
     assert!(stuck.is_empty(), "{stuck:#?}");
 }
 
-/// Where a source drops capable packets beyond a bound, the discipline says so with one of these parameters.
-fn bounds_marks(pairs: &[(&str, String)]) -> bool {
-    pairs
-        .iter()
-        .any(|(key, value)| match (*key, value.as_str()) {
-            ("harddrop", value) => value == "true",
-            ("mark_p", value) => value != "none",
-            _ => false,
-        })
-}
-
 #[test]
 fn capable_packets_are_marked_and_only_a_full_queue_drops_them() {
-    let mut marking = 0;
-    for spec in specs().iter().filter(|spec| spec.get("ecn").is_some()) {
-        let mut bench = Bench::new(port(spec, 1, "ecn"));
-        bench.overload(3, 2000, 2);
-        assert!(!bench.sink.marked.is_empty(), "{spec}");
-        let (_, resolved) = resolve(spec, None).expect("a spec");
-        assert!(
-            bench.sink.dropped.iter().all(|(_, reason)| match reason {
-                DropReason::Overlimit | DropReason::Evicted | DropReason::EndOfRun => true,
-                // A match is a matter of fairness: both packets go, capable or not.
-                DropReason::FlowMatch => true,
-                _ => bounds_marks(&resolved.pairs),
-            }),
-            "{spec}"
-        );
-        marking += 1;
-    }
-    assert!(marking > 0);
+    let specs = specs();
+    let marking = specs.iter().filter(|spec| spec.get("ecn").is_some());
+    assert!(marking.clone().count() > 0);
+    marking.for_each(capable_packets_are_marked);
 }
 
 /// Drops every tenth packet at the tail and marks every capable one at the head.

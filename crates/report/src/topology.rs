@@ -30,5 +30,5 @@ pub use model::{Flow, Form, Leg, Link, Node, NodeKind, Topology, Way};
 pub use row::is_row;
 pub(crate) use section::section;
 pub(crate) use svg::stage;
-pub use svg::topology_svg;
+pub use svg::{topology_stage, topology_svg};
 pub use text::Values;

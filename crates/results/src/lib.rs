@@ -17,29 +17,51 @@
 //! are, histograms included, so that a reader gets back the [`RunOutcome`] that was written; beside them stand the metrics
 //! that follow from them. `docs/reference/results.md` lists all columns.
 //!
+//! All of this is the feature `files`, which is on by default. Without it this crate knows outcomes, statistics and metrics, depends
+//! on no file format, and compiles to WebAssembly.
+//!
 //! [`RunOutcome`]: crate::outcome::RunOutcome
 
 pub mod asked;
+#[cfg(feature = "files")]
 mod checksum;
+#[cfg(feature = "files")]
 pub mod chunks;
+#[cfg(feature = "files")]
 pub mod columns;
+#[cfg(feature = "files")]
 pub mod design;
+#[cfg(feature = "files")]
 pub mod directory;
+#[cfg(feature = "files")]
 pub mod hold;
+#[cfg(feature = "files")]
 pub mod manifest;
 pub mod metrics;
 pub mod outcome;
+#[cfg(feature = "files")]
 pub mod overwrite;
+#[cfg(feature = "files")]
 pub mod parcel;
+#[cfg(feature = "files")]
 pub mod record;
+#[cfg(feature = "files")]
 pub mod recorded;
+#[cfg(feature = "files")]
 mod removal;
+#[cfg(feature = "files")]
 pub mod size_statistics;
+#[cfg(feature = "files")]
 pub mod specs;
 pub mod stats;
 
+#[cfg(feature = "files")]
 pub use columns::{Kind, outcome_batches};
+#[cfg(feature = "files")]
 pub use directory::{ResultDir, ResultSet, Run, tables_arrow};
+#[cfg(feature = "files")]
 pub use hold::Hold;
+#[cfg(feature = "files")]
 pub use manifest::{Manifest, PointInfo, SCHEMA_VERSION};
+#[cfg(feature = "files")]
 pub use record::{Damage, RunState};

@@ -4,6 +4,7 @@
 //! This module builds and counts; the command measures time. A packet-hop is one packet carried over one link: queue,
 //! serialization, propagation.
 
+use crate::host::hosted;
 use crate::network::LabNetwork;
 use sojourn_queue::QueuePort;
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, DisciplineKind};
@@ -37,6 +38,8 @@ pub struct Case {
     buffer: u64,
     /// Queue of the bottleneck, without its limit.
     queue: Cow<'static, str>,
+    /// Congestion control of TCP flows; Reno's unless given.
+    control: Option<Spec>,
 }
 
 /// What the flows of a case are.
@@ -57,13 +60,36 @@ impl Case {
             ..self.clone()
         }
     }
+
+    /// The same case with another congestion control, such as `cubic beta=0.5`.
+    ///
+    /// # Errors
+    /// If that is no name with parameters, or there is no such congestion control.
+    pub fn controlled(&self, control: &str) -> Result<Case, LabError> {
+        let spec: Spec = control.parse().map_err(LabError::from_spec)?;
+        sojourn_cc::registry::required(&spec.name)
+            .map_err(|error| LabError::new(LabErrorKind::UnknownName, error.to_string()))?;
+        Ok(Case {
+            control: Some(spec),
+            ..self.clone()
+        })
+    }
+
+    /// Whether a class of a module takes part.
+    fn is_hosted(&self) -> bool {
+        let control = self.control.as_ref().map_or("", |spec| &spec.name);
+        self.queue.contains(':') || control.contains(':')
+    }
 }
 
 /// What a discipline may cost: a case, and how many times DropTail's cost per packet-hop in it is the most.
 ///
-/// AQMs are measured with 10 flows, schedulers with 100 and with 10 000.
+/// AQMs are measured with 10 flows, schedulers with 100 and with 10 000. Classes of a module, which an interpreter runs, have bounds of
+/// their own.
 pub fn bounds(entry: &CatalogueEntry) -> &'static [(&'static str, f64)] {
     match entry.kind {
+        DisciplineKind::Aqm if entry.name.contains(':') => &[("b1", 15.0)],
+        DisciplineKind::Scheduler if entry.name.contains(':') => &[("b2-100", 50.0)],
         DisciplineKind::Aqm => &[("b1", 1.3)],
         DisciplineKind::Scheduler => &[("b2-100", 2.0), ("b2-10000", 3.0)],
     }
@@ -86,6 +112,7 @@ fn udp_cases() -> Vec<Case> {
         rate,
         buffer: 1000,
         queue: Cow::Borrowed(queue),
+        control: None,
     };
     let b1 = ("b1", "UDP, 10 CBR flows, 1.2 times 1 Gbps");
     let b2_100 = ("b2-100", "UDP, 100 CBR flows, 1.2 times 10 Gbps");
@@ -136,6 +163,7 @@ fn tcp_cases() -> Vec<Case> {
         rate: Rate::gbps(1),
         buffer: 2000,
         queue: Cow::Borrowed("droptail"),
+        control: None,
     };
     let ten_gig = |case| Case {
         seconds: 2.0,
@@ -219,12 +247,16 @@ pub struct Counted {
 /// A case, built and ready to run.
 pub struct Prepared {
     network: LabNetwork<NoTrace>,
+    hosted: bool,
 }
 
 impl Prepared {
     /// Runs up to the given simulated time.
     pub fn run_before(&mut self, until: Time) {
-        self.network.run_before(until);
+        match self.hosted {
+            true => hosted(|| self.network.run_before(until)),
+            false => self.network.run_before(until),
+        }
     }
 
     /// What was counted so far.
@@ -288,7 +320,10 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
     }
     let network = Network::build(spec, NoTrace)
         .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))?;
-    Ok(Prepared { network })
+    Ok(Prepared {
+        network,
+        hosted: case.is_hosted(),
+    })
 }
 
 /// The queue of the bottleneck, with its limit.
@@ -381,8 +416,8 @@ fn add_flow(
         capacity: Rate::mbps(10),
         shares: 1,
     };
-    let (kind, args) = flow_args(case.transport, gap);
-    let built = build_flow(kind, &args, &request).map_err(|e| LabError::from_param(&e))?;
+    let (kind, args) = flow_args(case, gap);
+    let built = build_flow(&kind, &args, &request).map_err(|e| LabError::from_param(&e))?;
     let mut add = |role: &str, node, agent| {
         spec.agents.push(AgentSpec {
             name: format!("{name}/{role}"),
@@ -405,9 +440,9 @@ fn add_flow(
 }
 
 /// The kind of a flow and its parameters; CBR sends a packet every `gap`.
-fn flow_args(transport: Transport, gap: Span) -> (&'static str, Vec<(String, String)>) {
+fn flow_args(case: &Case, gap: Span) -> (String, Vec<(String, String)>) {
     let gap = gap.to_string();
-    let (kind, args): (&str, &[(&str, &str)]) = match transport {
+    let (kind, args): (&str, &[(&str, &str)]) = match case.transport {
         Transport::Sack => (
             "sack",
             &[
@@ -435,7 +470,17 @@ fn flow_args(transport: Transport, gap: Span) -> (&'static str, Vec<(String, Str
         ),
     };
     let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
-    (kind, args.iter().map(owned).collect())
+    let mut args: Vec<_> = args.iter().map(owned).collect();
+    let Some(control) = case
+        .control
+        .as_ref()
+        .filter(|_| case.transport != Transport::Cbr)
+    else {
+        return (kind.to_owned(), args);
+    };
+    args.push(("recovery".to_owned(), kind.to_owned()));
+    args.extend(control.pairs());
+    (control.name.clone(), args)
 }
 
 /// The floor: one queue of packet records of 32 bytes in a ring, departures replayed before each arrival, tail drop at

@@ -48,7 +48,7 @@ pub fn compile(scenario: &Resolved, replication: u64) -> Result<Compiled, LabErr
     )?;
     apply_impairments(scenario, &mut compiled)?;
     apply_opportunities(scenario, replication, &mut compiled)?;
-    apply_changes(scenario, &mut compiled)?;
+    apply_changes(scenario, &flow_nodes, &mut compiled)?;
     check_labels(scenario, &compiled.links)?;
     let graph = plan.graph;
     if let Some(next) = &mut numbers {

@@ -4,8 +4,10 @@ mod media;
 
 use crate::batches::Batches;
 use crate::compile::{Compiled, FlowInfo, GroupInfo, LinkChange, LinkInfo, compile};
+use crate::host::{Host, around, host_of};
 use crate::network::{Capacity, LabNetwork};
 use crate::series::Recorder;
+use sojourn_queue::QueuePort;
 use sojourn_queue::account::FlowAccount;
 use sojourn_results::outcome::{FlowOutcome, QueueOutcome, Reception, RunOutcome, TransferOutcome};
 use sojourn_scenario::Resolved;
@@ -14,13 +16,18 @@ use sojourn_scenario::model::Scenario;
 use sojourn_sim::topology::Role;
 use sojourn_sim::trace::{NoTrace, Tracer};
 use sojourn_sim::{BuildError, DropReason, FlowCounts, Network};
+use sojourn_traffic::Endpoint;
 use sojourn_traffic::udp_rr::UDP_RR;
 use sojourn_traffic::workload::{self, Transfer, TransferKind};
 use sojourn_units::{Rate, Span, Time};
 use std::any::Any;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use crate::host::Watch;
 
 /// Runs one replication of a scenario.
 ///
@@ -54,15 +61,6 @@ pub fn run_unless(
     run_watched(scenario, replication, watch)
 }
 
-/// What others ask of a run while it goes on, and what it tells them.
-#[derive(Clone, Copy, Debug)]
-pub struct Watch<'a> {
-    /// Once true, the run ends within a fraction of a second.
-    pub stop: &'a AtomicBool,
-    /// Receives the simulated time in picoseconds, several times a second.
-    pub reached: Option<&'a AtomicU64>,
-}
-
 /// As [`run_unless`], and tells how far it is.
 ///
 /// # Errors
@@ -72,8 +70,18 @@ pub fn run_watched(
     replication: u64,
     watch: Watch<'_>,
 ) -> Result<RunOutcome, LabError> {
-    let slices = Slices::default();
-    run_in_slices(scenario, replication, |_| NoTrace, watch, slices).map(|(outcome, _)| outcome)
+    let here = |host: Option<&dyn Host>| {
+        let slices = Slices::default();
+        let (outcome, _) =
+            run_in_slices(scenario, replication, |_| NoTrace, (watch, host), slices)?;
+        Ok(outcome)
+    };
+    match host_of(scenario) {
+        None => here(None),
+        Some(host) => host.run((scenario, replication), watch, &mut || {
+            around(host, || here(Some(host)))
+        }),
+    }
 }
 
 /// Runs one replication with a tracer, made once the network is compiled.
@@ -103,109 +111,371 @@ pub fn run_traced_unless<T: Tracer>(
         stop,
         reached: None,
     };
-    run_in_slices(scenario, replication, tracer, watch, Slices::default())
+    let slices = Slices::default();
+    match host_of(scenario) {
+        None => run_in_slices(scenario, replication, tracer, (watch, None), slices),
+        Some(host) => around(host, || {
+            run_in_slices(scenario, replication, tracer, (watch, Some(host)), slices)
+        }),
+    }
 }
 
 fn run_in_slices<T: Tracer>(
     scenario: &Resolved,
     replication: u64,
     tracer: impl FnOnce(&Compiled) -> T,
-    watch: Watch<'_>,
-    mut slices: Slices,
+    watched: (Watch<'_>, Option<&dyn Host>),
+    slices: Slices,
 ) -> Result<(RunOutcome, T), LabError> {
-    let stopped = || watch.stop.load(Ordering::Relaxed);
     let compiled = compile(scenario, replication)?;
     let tracer = tracer(&compiled);
-    let Compiled {
-        network,
-        links,
-        flows,
-        groups,
-        changes,
-        slowest: _,
-    } = compiled;
-    let mut rates = Capacity::new(&links, &network.links);
-    let network = Network::build(network, tracer);
-    let mut network = network.map_err(|error| build_error(scenario, &error))?;
-    let mut recorder = Recorder::new(scenario, &network, &links, &flows)?;
-    let mut batches = Batches::new(scenario, &links, &flows);
-    let warmup = Time::ZERO + scenario.run.warmup();
-    let end = Time::ZERO + scenario.run.duration;
-    let mut changes = changes.into_iter().peekable();
-    let mut measuring = false;
-    loop {
-        // What happens next, in this order at one instant: a change, the end of the warm-up, a batch, a sample, the end.
-        let change = changes.peek().map_or(Time::MAX, |change| change.at);
-        let start = if measuring { Time::MAX } else { warmup };
-        let next = change.min(start).min(recorder.next());
-        let next = next.min(batches.next()).min(end);
-        let until = slices.end(network.now()).min(next);
-        let arrived = caught(scenario, replication, &mut network, |network| {
-            network.run_before_unless(until, &stopped)
-        })?;
-        if !arrived || stopped() {
-            return Err(interrupted(network.now()));
-        }
-        if let Some(reached) = watch.reached {
-            reached.store(network.now().as_ps(), Ordering::Relaxed);
-        }
-        slices.adapt(network.census().hops, links.len());
-        if until < next {
-            continue;
-        }
-        if next == change && change < end {
-            if let Some(change) = changes.next() {
-                apply(&change, &mut network, &mut rates);
-            }
-        } else if next == start {
-            measuring = true;
-            recorder.before_measuring(&mut network, &rates);
-            batches.before_measuring(&mut network);
-            network.start_measuring();
-            rates.start_measuring(next);
-            recorder.start_measuring(&network);
-            batches.start_measuring(&mut network);
-        } else if next == batches.next() && next < end {
-            batches.sample(&mut network);
-        } else if next == recorder.next() && next < end {
-            recorder.sample(&mut network, &rates);
-        } else {
-            break;
-        }
-    }
-    recorder.finish(&mut network, &rates);
-    batches.finish(&mut network);
-    let census = caught(scenario, replication, &mut network, LabNetwork::finish)?;
-    let from = network.measuring_from();
-    let outcome = RunOutcome {
-        replication,
-        measured: end.since(from),
-        census,
-        queues: queues(&network, &links, &flows, &rates, end),
-        flows: flow_outcomes(&network, &flows, from),
-        receivers: receiver_outcomes(&network, &flows, &groups, end),
-        series: recorder.into_series(),
-        batches: batches.into_outcome(),
-    };
-    Ok((outcome, network.into_tracer()))
+    let mut running = Running::of(scenario, replication, compiled, tracer)?;
+    running.slices = slices;
+    running.advance_in(Time::MAX, watched)?;
+    running.into_outcome()
 }
 
-/// Does a step of a run; a panic in it becomes an error that says everything that repeats it.
-fn caught<T: Tracer, R>(
-    scenario: &Resolved,
+/// A run that is advanced in steps of simulated time from outside: between two steps its queues and senders can be read, and those that
+/// take [actions](sojourn_queue::Aqm::steer) given one. Steps change nothing: without actions, the outcome is that of [`run`] to the bit.
+///
+/// ```
+/// use sojourn_run::run::{Stepper, run};
+/// use sojourn_scenario::{document::Document, model::Scenario};
+/// use sojourn_units::{Span, Time};
+/// use std::sync::Arc;
+///
+/// let text = "flows = [\"cubic\"]\n[run]\nduration = \"2s\"\n";
+/// let scenario = Scenario::from_document(&Document::parse(text, "lab.toml")?)?;
+/// let mut stepper = Stepper::new(Arc::new(scenario.resolve()?), 0)?;
+/// let link = stepper.bottleneck().expect("a dumbbell has one");
+/// let mut longest = 0;
+/// while stepper.now() < stepper.end() {
+///     stepper.advance(stepper.now() + Span::from_ms(10))?;
+///     longest = longest.max(stepper.queue(link).account().backlog_packets());
+/// }
+/// assert!(longest > 10);
+/// assert!(stepper.finish()? == run(&scenario, 0)?);
+/// # Ok::<(), sojourn_scenario::LabError>(())
+/// ```
+pub struct Stepper {
+    scenario: Arc<Resolved>,
+    running: Running<NoTrace>,
+}
+
+impl Stepper {
+    /// One replication of a scenario, at time zero.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn new(scenario: Arc<Resolved>, replication: u64) -> Result<Stepper, LabError> {
+        let compiled = compile(&scenario, replication)?;
+        let running = Running::of(&scenario, replication, compiled, NoTrace)?;
+        Ok(Stepper { scenario, running })
+    }
+
+    /// Runs everything before `to`, and at most up to the end. What happens at `to` itself comes with the next step.
+    ///
+    /// # Errors
+    /// A bug of Sojourn; the run cannot go on then.
+    pub fn advance(&mut self, to: Time) -> Result<(), LabError> {
+        let to = to.min(self.end());
+        let stop = AtomicBool::new(false);
+        let watch = Watch {
+            stop: &stop,
+            reached: None,
+        };
+        self.running.advance(to, watch)
+    }
+
+    /// Runs what is left and reads the outcome.
+    ///
+    /// # Errors
+    /// As [`Stepper::advance`].
+    pub fn finish(mut self) -> Result<RunOutcome, LabError> {
+        let stop = AtomicBool::new(false);
+        let watch = Watch {
+            stop: &stop,
+            reached: None,
+        };
+        self.running.advance(Time::MAX, watch)?;
+        let (outcome, _) = self.running.into_outcome()?;
+        Ok(outcome)
+    }
+
+    /// The time up to which it has run.
+    pub fn now(&self) -> Time {
+        self.running.network.now()
+    }
+
+    /// When it ends.
+    pub fn end(&self) -> Time {
+        self.running.end
+    }
+
+    /// The link directions, in the order of their index.
+    pub fn links(&self) -> &[LinkInfo] {
+        &self.running.links
+    }
+
+    /// The flows, in the order of their index.
+    pub fn flows(&self) -> &[FlowInfo] {
+        &self.running.flows
+    }
+
+    /// The index of the first bottleneck.
+    pub fn bottleneck(&self) -> Option<usize> {
+        let bottleneck = |link: &LinkInfo| link.role == Role::Bottleneck;
+        self.links().iter().position(bottleneck)
+    }
+
+    /// The queue of a link at the time up to which the run has come: what is due before that time is done, periodic updates included.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    pub fn queue(&mut self, link: usize) -> &mut QueuePort {
+        self.running.network.settle(link);
+        self.running.network.port_mut(link)
+    }
+
+    /// The sender of a flow.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn sender(&mut self, flow: usize) -> &mut Endpoint {
+        let sender = self.running.flows[flow].sender;
+        self.running.network.agent_mut(sender)
+    }
+}
+
+impl std::fmt::Debug for Stepper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stepper")
+            .field("scenario", &self.scenario.name)
+            .field("replication", &self.running.replication())
+            .field("now", &self.now())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A run under way. It stops wherever its caller wants to look, which changes nothing about it.
+pub struct Running<T: Tracer> {
+    of: RunOf,
+    pub(crate) network: LabNetwork<T>,
+    pub(crate) links: Vec<LinkInfo>,
+    pub(crate) flows: Vec<FlowInfo>,
+    groups: Vec<GroupInfo>,
+    pub(crate) changes: VecDeque<LinkChange>,
+    pub(crate) rates: Capacity,
+    recorder: Recorder,
+    batches: Batches,
+    pub(crate) warmup: Time,
+    pub(crate) end: Time,
+    measuring: bool,
+    slices: Slices,
+}
+
+/// What repeats a run.
+struct RunOf {
+    name: String,
+    seed: u64,
     replication: u64,
+}
+
+impl RunOf {
+    fn new(scenario: &Resolved, replication: u64) -> RunOf {
+        RunOf {
+            name: scenario.name.clone(),
+            seed: scenario.run.seed,
+            replication,
+        }
+    }
+}
+
+impl<T: Tracer> Running<T> {
+    /// A run of a scenario that was compiled, at its beginning.
+    ///
+    /// # Errors
+    /// If a flow cannot reach its receiver.
+    pub fn of(
+        scenario: &Resolved,
+        replication: u64,
+        compiled: Compiled,
+        tracer: T,
+    ) -> Result<Running<T>, LabError> {
+        let Compiled {
+            network,
+            links,
+            flows,
+            groups,
+            changes,
+            slowest: _,
+        } = compiled;
+        let rates = Capacity::new(&links, &network.links);
+        let network = Network::build(network, tracer);
+        let network = network.map_err(|error| build_error(scenario, &error))?;
+        let recorder = Recorder::new(scenario, &network, &links, &flows)?;
+        let batches = Batches::new(scenario, &links, &flows);
+        Ok(Running {
+            of: RunOf::new(scenario, replication),
+            network,
+            links,
+            flows,
+            groups,
+            changes: changes.into(),
+            rates,
+            recorder,
+            batches,
+            warmup: Time::ZERO + scenario.run.warmup(),
+            end: Time::ZERO + scenario.run.duration,
+            measuring: false,
+            slices: Slices::default(),
+        })
+    }
+
+    /// Goes on until `until`, which is not part of it, or until the end if that is earlier.
+    ///
+    /// # Errors
+    /// If it was stopped, and where a bug of Sojourn stopped it.
+    pub fn advance(&mut self, until: Time, watch: Watch<'_>) -> Result<(), LabError> {
+        self.advance_in(until, (watch, None))
+    }
+
+    /// As [`Running::advance`], with the host of components from outside.
+    fn advance_in(
+        &mut self,
+        until: Time,
+        (watch, host): (Watch<'_>, Option<&dyn Host>),
+    ) -> Result<(), LabError> {
+        let stopped = || watch.stop.load(Ordering::Relaxed);
+        loop {
+            // What happens next, in this order at one instant: a change, the end of the warm-up, a batch, a sample, the end.
+            let change = self.changes.front().map_or(Time::MAX, |change| change.at);
+            let start = if self.measuring {
+                Time::MAX
+            } else {
+                self.warmup
+            };
+            let next = change.min(start).min(self.recorder.next());
+            let next = next.min(self.batches.next()).min(self.end);
+            let slice = self.slices.end(self.network.now()).min(next).min(until);
+            let arrived = caught(&self.of, &mut self.network, |network| {
+                network.run_before_unless(slice, &stopped)
+            })?;
+            if !arrived || stopped() {
+                return Err(interrupted(self.network.now()));
+            }
+            if let Some(reached) = watch.reached {
+                reached.store(self.network.now().as_ps(), Ordering::Relaxed);
+            }
+            self.slices
+                .adapt(self.network.census().hops, self.links.len());
+            if let Some(host) = host {
+                host.breathe();
+            }
+            if slice >= until {
+                return Ok(());
+            }
+            if slice < next {
+                continue;
+            }
+            if next == change && change < self.end {
+                if let Some(change) = self.changes.pop_front() {
+                    self.apply(&change)?;
+                }
+            } else if next == start {
+                self.start_measuring(next);
+            } else if next == self.batches.next() && next < self.end {
+                self.batches.sample(&mut self.network);
+            } else if next == self.recorder.next() && next < self.end {
+                self.recorder.sample(&mut self.network, &self.rates);
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Makes a timed change of a link.
+    fn apply(&mut self, change: &LinkChange) -> Result<(), LabError> {
+        let (network, rates) = (&mut self.network, &mut self.rates);
+        if let Some(rate) = change.rate {
+            network.set_rate(change.link, rate);
+            rates.set_rate(change.link, change.at, rate);
+        }
+        if let Some(delay) = change.delay {
+            network.set_delay(change.link, delay);
+        }
+        if let Some(queue) = &change.queue {
+            let port = queue
+                .build()
+                .map_err(|error| LabError::from_queue(&error))?;
+            network.set_queue(change.link, port);
+            self.recorder.queue_changed(change.link);
+        }
+        if let Some(state) = change.state {
+            network.set_state(change.link, state);
+            rates.set_state(change.link, change.at, state);
+        }
+        Ok(())
+    }
+
+    /// Its number among the replications.
+    pub(crate) fn replication(&self) -> u64 {
+        self.of.replication
+    }
+
+    fn start_measuring(&mut self, now: Time) {
+        self.measuring = true;
+        self.recorder
+            .before_measuring(&mut self.network, &self.rates);
+        self.batches.before_measuring(&mut self.network);
+        self.network.start_measuring();
+        self.rates.start_measuring(now);
+        self.recorder.start_measuring(&self.network);
+        self.batches.start_measuring(&mut self.network);
+    }
+
+    /// What came of it; it has to have arrived at its end.
+    ///
+    /// # Errors
+    /// Where a bug of Sojourn stopped it.
+    pub fn into_outcome(mut self) -> Result<(RunOutcome, T), LabError> {
+        self.recorder.finish(&mut self.network, &self.rates);
+        self.batches.finish(&mut self.network);
+        let census = caught(&self.of, &mut self.network, LabNetwork::finish)?;
+        let (network, links, flows) = (self.network, self.links, self.flows);
+        let from = network.measuring_from();
+        let outcome = RunOutcome {
+            replication: self.of.replication,
+            measured: self.end.since(from),
+            census,
+            queues: queues(&network, &links, &flows, &self.rates, self.end),
+            flows: flow_outcomes(&network, &flows, from),
+            receivers: receiver_outcomes(&network, &flows, &self.groups, self.end),
+            series: self.recorder.into_series(),
+            batches: self.batches.into_outcome(),
+        };
+        Ok((outcome, network.into_tracer()))
+    }
+}
+
+/// Does a step of a run; a panic in it becomes an error that says everything that repeats it. A component from outside ends a run
+/// that it makes impossible by unwinding with the error.
+fn caught<T: Tracer, R>(
+    of: &RunOf,
     network: &mut LabNetwork<T>,
     step: impl FnOnce(&mut LabNetwork<T>) -> R,
 ) -> Result<R, LabError> {
     // After a panic only the clock is read, and the network goes.
-    catch_unwind(AssertUnwindSafe(|| step(network))).map_err(|panic| {
-        bug(
-            scenario,
-            replication,
-            Some(network.now()),
-            &panic_text(&*panic),
-        )
-    })
+    catch_unwind(AssertUnwindSafe(|| step(network)))
+        .map_err(|panic| failed(of, Some(network.now()), panic))
+}
+
+/// The error of a run that was unwound: the one that it was unwound with, or else that of a bug.
+fn failed(of: &RunOf, at: Option<Time>, panic: Box<dyn Any + Send>) -> LabError {
+    match panic.downcast::<LabError>() {
+        Ok(error) => *error,
+        Err(panic) => bug(of, at, &panic_text(&*panic)),
+    }
 }
 
 /// Lengths of simulated time after which a run stops for a moment and looks whether it is to end: packets that run ahead need
@@ -254,21 +524,6 @@ impl Default for Slices {
     }
 }
 
-/// Makes a timed change of a link.
-fn apply<T: Tracer>(change: &LinkChange, network: &mut LabNetwork<T>, rates: &mut Capacity) {
-    if let Some(rate) = change.rate {
-        network.set_rate(change.link, rate);
-        rates.set_rate(change.link, change.at, rate);
-    }
-    if let Some(delay) = change.delay {
-        network.set_delay(change.link, delay);
-    }
-    if let Some(state) = change.state {
-        network.set_state(change.link, state);
-        rates.set_state(change.link, change.at, state);
-    }
-}
-
 /// The error of a run that was stopped.
 fn interrupted(at: Time) -> LabError {
     let at = at.since(Time::ZERO);
@@ -277,17 +532,18 @@ fn interrupted(at: Time) -> LabError {
 }
 
 /// The error of a run that a bug of Sojourn stopped.
-fn bug(scenario: &Resolved, replication: u64, at: Option<Time>, text: &str) -> LabError {
+fn bug(of: &RunOf, at: Option<Time>, text: &str) -> LabError {
     let at = at.map_or_else(String::new, |time| {
         format!(" at simulated time {}", time.since(Time::ZERO))
     });
     LabError::new(
         LabErrorKind::Bug,
         format!(
-            "a bug in Sojourn {} stopped replication {replication} of scenario {:?} (seed {}){at}: {text}",
+            "a bug in Sojourn {} stopped replication {} of scenario {:?} (seed {}){at}: {text}",
             env!("CARGO_PKG_VERSION"),
-            scenario.name,
-            scenario.run.seed
+            of.replication,
+            of.name,
+            of.seed
         ),
     )
     .remedy("please report it with the scenario and this message")
@@ -302,8 +558,10 @@ pub fn guarded<T>(
     replication: u64,
     run: impl FnOnce() -> Result<T, LabError>,
 ) -> Result<T, LabError> {
-    catch_unwind(AssertUnwindSafe(run))
-        .unwrap_or_else(|panic| Err(bug(scenario, replication, None, &panic_text(&*panic))))
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let of = RunOf::new(scenario, replication);
+        Err(failed(&of, None, panic))
+    })
 }
 
 /// What a panic says.
@@ -643,6 +901,7 @@ mod tests {
     use sojourn_results::metrics::{Subject, find};
     use sojourn_scenario::document::Document;
     use sojourn_scenario::model::Warmup;
+    use std::sync::atomic::AtomicU64;
 
     #[test]
     fn the_end_of_the_warm_up_does_not_show_in_time_series() {
@@ -709,14 +968,49 @@ mod tests {
                     stop: &never,
                     reached: None,
                 };
-                run_in_slices(&scenario.resolve().unwrap(), 0, |_| NoTrace, watch, slices)
-                    .unwrap()
-                    .0
+                run_in_slices(
+                    &scenario.resolve().unwrap(),
+                    0,
+                    |_| NoTrace,
+                    (watch, None),
+                    slices,
+                )
+                .unwrap()
+                .0
             };
             let whole = with(Span::from_secs(4));
             assert!(whole.census.delivered > 100, "{text}");
             for length in [Span::from_us(100), Span::from_us(777), Span::from_ms(50)] {
                 assert!(with(length) == whole, "{length}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_in_steps_has_the_outcome_of_one_without_them() {
+        let cases = [
+            "flows = [\"2*cubic\", \"cbr 1Mbps\"]\n[topology]\nrate = \"4Mbps\"\nqueue = \"pi2\"\n",
+            "flows = [\"bbr\"]\n[topology]\nrate = \"4Mbps\"\nqueue = \"fq_codel\"\n[series]\nrecord = \"backlog,state\"\n\
+             [[changes]]\nat = \"1s\"\nlink = \"left-right\"\nrate = \"1Mbps\"\n",
+        ];
+        for text in cases {
+            let text = format!("{text}[run]\nduration = \"3s\"\nwarmup = \"1s\"\n");
+            let scenario = Scenario::from_document(&Document::parse(&text, "t.toml").unwrap());
+            let resolved = Arc::new(scenario.unwrap().resolve().unwrap());
+            let whole = run_resolved(&resolved, 3).unwrap();
+            for step in [Span::from_us(137), Span::from_ms(10), Span::from_secs(2)] {
+                let mut stepper = Stepper::new(Arc::clone(&resolved), 3).unwrap();
+                let mut steps = 0;
+                while stepper.now() < stepper.end() {
+                    let to = stepper.now() + step;
+                    stepper.advance(to).unwrap();
+                    assert_eq!(stepper.now(), to.min(stepper.end()));
+                    let link = stepper.bottleneck().expect("a dumbbell has one");
+                    let _ = stepper.queue(link).account().backlog_packets();
+                    steps += 1;
+                }
+                assert_eq!(steps, Span::from_secs(3).as_ps().div_ceil(step.as_ps()));
+                assert!(stepper.finish().unwrap() == whole, "{step}: {text}");
             }
         }
     }
@@ -870,6 +1164,25 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_is_unwound_with_an_error_ends_with_it() {
+        let text = "flows = [\"cbr rate=1Mbps\"]\n[run]\nduration = \"10ms\"\nwarmup = \"0s\"\nstart_spread = \"0s\"\n";
+        let scenario = Scenario::from_document(&Document::parse(text, "t.toml").unwrap());
+        let scenario = scenario.unwrap().resolve().unwrap();
+        let given = LabError::new(LabErrorKind::Plugin, "mine:Class: dequeue returned 7");
+        let unwound =
+            || -> Result<(), LabError> { std::panic::resume_unwind(Box::new(given.clone())) };
+        assert_eq!(guarded(&scenario, 0, unwound), Err(given.clone()));
+        assert_eq!(given.exit_status(), 2);
+        let compiled = compile(&scenario, 0).unwrap();
+        let mut network = Network::build(compiled.network, NoTrace).unwrap();
+        let step = |_: &mut LabNetwork<NoTrace>| std::panic::resume_unwind(Box::new(given.clone()));
+        assert_eq!(
+            caught::<_, ()>(&RunOf::new(&scenario, 0), &mut network, step),
+            Err(given.clone())
+        );
+    }
+
+    #[test]
     fn a_panic_in_a_run_says_everything_that_repeats_it() {
         let text = "name = \"tiny\"\nflows = [\"cbr 1Mbps\"]\n[run]\nseed = 7\nduration = \"10ms\"\nwarmup = \"0s\"\nstart_spread = \"0s\"\n";
         let document = Document::parse(text, "tiny.toml").unwrap();
@@ -877,7 +1190,7 @@ mod tests {
         let scenario = scenario.resolve().unwrap();
         let compiled = compile(&scenario, 3).unwrap();
         let mut network = Network::build(compiled.network, NoTrace).unwrap();
-        let error = caught(&scenario, 3, &mut network, |network| {
+        let error = caught(&RunOf::new(&scenario, 3), &mut network, |network| {
             network.run_before(Time::ZERO + Span::from_ms(2));
             let now = network.now();
             assert!(now < Time::ZERO, "the sky falls");

@@ -82,6 +82,10 @@ struct ObservedQueue {
     /// Bits that the link could have carried by the last sample, in the same way.
     last_capacity: u128,
     first_series: usize,
+    /// Names of the internal state of its discipline when the run began.
+    state: &'static [&'static str],
+    /// Another queue has taken its place: of queues inside, nothing is recorded any more.
+    changed: bool,
 }
 
 struct ObservedFlow {
@@ -208,7 +212,17 @@ impl Recorder {
             last: (0, 0, 0),
             last_capacity: 0,
             first_series,
+            state: network.port(index).state_names(),
+            changed: false,
         });
+    }
+
+    /// Another queue has taken the place of the one before a link.
+    pub(crate) fn queue_changed(&mut self, link: usize) {
+        let mut queues = self.queues.iter_mut();
+        if let Some(queue) = queues.find(|queue| queue.link == link) {
+            queue.changed = true;
+        }
     }
 
     fn observe_flow<T: Tracer>(&mut self, network: &LabNetwork<T>, flow: &FlowInfo) {
@@ -359,6 +373,7 @@ impl Recorder {
             link: queue.link,
             capacity,
             last_capacity: &mut queue.last_capacity,
+            state: queue.state,
         };
         let mut values = Vec::with_capacity(8);
         for own in OF_QUEUES.iter().filter(|own| wants(own.asked)) {
@@ -366,7 +381,10 @@ impl Recorder {
         }
         push(&mut self.series[queue.first_series..], &values);
         if wants("queues") {
-            queue.inner.sample(port, &queue.name, at, self.step);
+            match queue.changed {
+                true => queue.inner.fill(at, self.step),
+                false => queue.inner.sample(port, &queue.name, at, self.step),
+            }
         }
         if wants("carried") {
             let carried = &mut queue.carried;

@@ -94,7 +94,7 @@ pub fn part_to_json(part: &Part) -> Value {
             json!({
                 "name": info.name,
                 "doc": info.doc,
-                "unit": (info.kind)().unit_text(),
+                "unit": info.kind().unit_text(),
                 "default": part.default_of(info, None).0,
                 "range_low": info.range_low,
                 "range_high": info.range_high,
@@ -163,7 +163,7 @@ pub fn entries() -> Vec<Entry> {
             parts: part(e.title, e.about, e.params, e.dialects),
             more: &[],
         });
-    let congestion = sojourn_cc::ALGORITHMS.iter().map(|a| Entry {
+    let congestion = sojourn_cc::registry::all().iter().map(|a| Entry {
         family: Family::Congestion,
         name: a.name,
         aliases: a.aliases,

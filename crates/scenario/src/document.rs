@@ -30,6 +30,7 @@ use path::{Step, descend, steps};
 use toml::{Lines, literal, to_toml_table};
 
 use crate::error::{LabError, LabErrorKind, Place, Result};
+use crate::folders;
 
 /// A document: a table of named values.
 #[derive(Clone, PartialEq, Debug)]
@@ -239,6 +240,7 @@ impl Document {
             return Err(error);
         }
         let text = read_text(path).map_err(|error| LabError::io(path, "read the file", &error))?;
+        folders::note(path);
         Document::parse(&text, &path.display().to_string())
     }
 
@@ -315,6 +317,7 @@ impl Document {
             error.kind(),
             LabErrorKind::Io
                 | LabErrorKind::ForeignResults
+                | LabErrorKind::Plugin
                 | LabErrorKind::Bug
                 | LabErrorKind::Interrupted
         );

@@ -49,6 +49,8 @@ pub enum LabErrorKind {
     Io,
     /// A result directory that belongs to something else.
     ForeignResults,
+    /// A component that was written outside Sojourn, such as a class of Python, cannot be used or ended a run.
+    Plugin,
     /// A run that failed: a bug of Sojourn, caught at the boundary of the run.
     Bug,
     /// Stopped by the user; finished runs are kept.
@@ -382,6 +384,11 @@ impl LabError {
                     None => error.nearest(*nearest).remedy("see sojourn list queues"),
                 }
             }
+            registry::SpecError::Foreign { given, problem } => LabError::new(
+                LabErrorKind::UnknownName,
+                format!("unknown queue discipline {given:?}"),
+            )
+            .remedy(problem),
             registry::SpecError::Param { discipline, error } => {
                 let reason = LabError::from_param(error);
                 let problem = match error {

@@ -8,6 +8,7 @@ pub mod dialect;
 pub mod document;
 mod elsewhere;
 pub mod error;
+mod folders;
 mod keys;
 pub mod model;
 mod nominal;
@@ -21,5 +22,6 @@ pub mod schema;
 pub mod words;
 
 pub use error::{LabError, LabErrorKind};
+pub use folders::{folders, look_in};
 pub use plain::printable;
 pub use resolved::Resolved;

@@ -380,6 +380,9 @@ params! {
         rate: Option<Rate> = "none", range "1bps".., source "unchanged";
         /// New propagation delay, for packets whose transmission starts after the change.
         delay: Option<Span> = "none", range "0s".."1h", source "unchanged";
+        /// New queue discipline. Waiting packets move to it in the order of their arrival and keep their waiting time; it
+        /// drops those that it has no room for. Its state starts afresh, as that of an empty queue.
+        queue: Option<Spec> = "none", source "unchanged";
         /// Take the link down, or up again. Packets in flight arrive in any case.
         state: Option<LinkState> = "none", source "unchanged";
         /// Fate of packets while the link is down.

@@ -12,7 +12,7 @@ use sojourn_queue::registry::SpecError;
 use sojourn_queue::sizing::{FULL_PACKET, LinkSpeed, SizedLimit, depends_on_link, sized};
 use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
-use sojourn_units::{Bytes, Rate, Span, Spec};
+use sojourn_units::{Buffer, Bytes, Rate, Span, Spec};
 
 use crate::dialect::access_rate;
 use crate::model::{Direction, DumbbellParams, FlowGroup, Scenario, Topology};
@@ -117,6 +117,28 @@ impl<'a> Nominal<'a> {
             round_trip: longest.0.map(|(round_trip, _)| round_trip),
             packet: longest.0.map_or(FULL_PACKET, |(_, packet)| packet),
         }
+    }
+}
+
+/// The links that a queue stands before whose link direction has this name; those without one of their own are access links.
+pub(crate) fn before(topology: &Topology, name: &str) -> Before {
+    let graph = graph_of(topology);
+    let mut edges = graph.edges.iter();
+    match edges.position(|edge| graph.edge_name(edge) == name) {
+        Some(number) if number % 2 == 0 => Before::Link(number / 2),
+        Some(number) => Before::LinkBack(number / 2),
+        None => Before::Access,
+    }
+}
+
+/// The limit that a topology sets for the queues that stand there.
+pub(crate) fn buffer_of(topology: &Topology, before: Before) -> Option<Buffer> {
+    match topology {
+        _ if before == Before::Access => None,
+        Topology::Dumbbell(params) => params.buffer,
+        Topology::ParkingLot(params) => params.buffer,
+        Topology::Chain(params) => params.buffer,
+        Topology::Graph(_) => None,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::model::{
     LinkParams, MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams,
     Scenario, SeriesParams, Topology, TreeKind, Warmup, WireParams,
 };
-use crate::nominal::{Before, Nominal};
+use crate::nominal::{Before, Nominal, before, buffer_of};
 use crate::reader::{resolve_flow, with_buffer};
 
 /// A scenario in which nothing is left to a default.
@@ -226,9 +226,28 @@ impl Scenario {
             members: self.members.clone(),
             impairments: self.impairments.clone(),
             opportunities: self.opportunities.clone(),
-            changes: self.changes.clone(),
+            changes: self.resolved_changes()?,
             series: self.series.clone(),
         })
+    }
+
+    /// Timed changes; their queues with every parameter.
+    fn resolved_changes(&self) -> Result<Vec<ChangeParams>> {
+        let nominal = &Nominal::of(self);
+        let of = |(change, at): (&ChangeParams, usize)| {
+            let place = before(&self.topology, &change.link);
+            let buffer = buffer_of(&self.topology, place);
+            let full = |spec: &Spec| {
+                let key = format!("changes[{at}].queue");
+                let queue = self.resolve_queue((nominal, place), spec, buffer, key)?;
+                Ok(queue.discipline.spec())
+            };
+            Ok(ChangeParams {
+                queue: change.queue.as_ref().map(full).transpose()?,
+                ..change.clone()
+            })
+        };
+        self.changes.iter().zip(0..).map(of).collect()
     }
 
     fn network(&self) -> Result<Network> {

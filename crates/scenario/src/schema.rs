@@ -204,8 +204,23 @@ fn flow_line(kinds: &[FlowKindInfo]) -> Value {
         .collect();
     json!({
         "type": "string",
-        "pattern": format!("^\\s*(\\d+\\*)?({})(\\s.*)?$", alternatives(&names)),
+        "pattern": format!("^\\s*(\\d+\\*)?({}|{CLASS})(\\s.*)?$", alternatives(&names)),
         "description": "[N*]kind [rate] {key=value}, such as 4*reno or cbr 2Mbps size=1000B",
+    })
+}
+
+/// A class of a module, as a regular expression.
+const CLASS: &str = "([A-Za-z_][A-Za-z0-9_]*\\.)*[A-Za-z_][A-Za-z0-9_]*:[A-Za-z_][A-Za-z0-9_]*";
+
+/// A table whose kind is a class of a module. What parameters it takes, the class says.
+fn class(what: &str) -> Value {
+    let meaning = format!("module:Class of {what} written outside Sojourn.");
+    json!({
+        "type": "object",
+        "properties": {
+            "kind": { "type": "string", "pattern": format!("^{CLASS}$"), "description": meaning },
+        },
+        "required": ["kind"],
     })
 }
 
@@ -288,10 +303,8 @@ fn definitions() -> Map<String, Value> {
     let kinds = kinds
         .iter()
         .map(|kind| reference(&format!("flow_{}", kind.name)));
-    define(
-        "flow",
-        any_of(own.into_iter().chain(kinds), "Kind of the flow."),
-    );
+    let all = own.into_iter().chain(kinds).chain([class("a control")]);
+    define("flow", any_of(all, "Kind of the flow."));
     definitions
 }
 
@@ -370,7 +383,7 @@ fn queue(entry: &CatalogueEntry) -> Value {
         };
         let one = json!([{ "type": "string" }, reference(inside)]);
         let mut forms = one.clone();
-        if (info.kind)() == Kind::Specs
+        if info.kind() == Kind::Specs
             && let Some(forms) = forms.as_array_mut()
         {
             forms.push(json!({ "type": "array", "minItems": 1, "items": { "anyOf": one } }));
@@ -398,12 +411,14 @@ fn queues(wanted: fn(&CatalogueEntry) -> bool, what: &str) -> Value {
         .collect();
     let line = json!({
         "type": "string",
-        "pattern": format!("^\\s*\\(?\\s*({})(\\s.*)?$|^none$", alternatives(&names)),
+        "pattern": format!("^\\s*\\(?\\s*({}|{CLASS})(\\s.*)?$|^none$", alternatives(&names)),
         "description": "name {key=value}, such as codel target=5ms",
     });
     let tables = entries().map(|entry| reference(&format!("queue_{}", entry.name)));
     any_of(
-        std::iter::once(line).chain(tables),
+        std::iter::once(line)
+            .chain(tables)
+            .chain([class("a discipline")]),
         &format!("{what}: {}.", names.join(", ")),
     )
 }
@@ -477,7 +492,7 @@ fn directed(mut property: Value, info: &ParamInfo, params: &[ParamInfo]) -> Valu
 
 /// The schema of one parameter.
 fn property(info: &ParamInfo) -> Value {
-    let kind = (info.kind)();
+    let kind = info.kind();
     let mut property = json!({ "description": described(info) });
     if holds_spec(info) {
         property["anyOf"] = json!([reference("queue")]);
@@ -517,12 +532,12 @@ fn property(info: &ParamInfo) -> Value {
 }
 
 fn holds_spec(info: &ParamInfo) -> bool {
-    (info.kind)().holds_specs()
+    info.kind().holds_specs()
 }
 
 /// What a parameter is, for whoever points at it in an editor.
 fn described(info: &ParamInfo) -> String {
-    let kind = (info.kind)();
+    let kind = info.kind();
     let mut text = info.doc.to_owned();
     for (word, meaning) in kind.choices() {
         text.push_str(&format!(" {word}: {meaning}"));

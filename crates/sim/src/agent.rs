@@ -106,7 +106,7 @@ impl<const N: usize> Default for Timers<N> {
 impl<const N: usize> Timers<N> {
     /// Sets timer `kind` to fire at `at`.
     #[inline]
-    pub fn set<H: Host>(&mut self, kind: usize, at: Time, host: &mut H) {
+    pub fn set<H: Host + ?Sized>(&mut self, kind: usize, at: Time, host: &mut H) {
         let armed = host.armed(at);
         self.deadlines[kind] = Some((at, armed));
         if self.listed.is_none_or(|listed| at < listed) {
@@ -142,7 +142,7 @@ impl<const N: usize> Timers<N> {
 
     /// Puts the earliest timer into the event list.
     #[inline]
-    pub fn relist<H: Host>(&mut self, host: &mut H) {
+    pub fn relist<H: Host + ?Sized>(&mut self, host: &mut H) {
         if let Some((at, armed)) = self.deadlines.iter().flatten().min().copied()
             && self.listed.is_none_or(|listed| at < listed)
         {

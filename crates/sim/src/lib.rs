@@ -21,6 +21,8 @@ pub mod ring;
 pub mod rng;
 pub mod routing;
 pub mod slab;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod topology;
 pub mod trace;
 pub mod trace_ns2;
@@ -37,7 +39,7 @@ pub use network::{
 };
 pub use opportunities::{Opportunities, ScheduleError};
 pub use packet::{Ecn, Flags, Kind, Label, Outgoing, Packet};
-pub use port::{Caps, DropReason, FastPort, MarkReason, Port, PortSink};
+pub use port::{Caps, DropReason, FastPort, MarkReason, Port, PortSink, Successor};
 pub use ring::Ring;
 pub use rng::Stream;
 pub use slab::{Side, to_usize};

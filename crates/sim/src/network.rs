@@ -38,7 +38,8 @@ use crate::fel::EventList;
 use crate::impair::LinkState;
 use crate::link::{Link, LinkSink};
 use crate::packet::{Flags, NONE, Packet};
-use crate::port::{DropReason, FastPort};
+use crate::port::{DropReason, FastPort, Successor};
+use crate::ring::Ring;
 use crate::slab::to_usize;
 use crate::trace::{Event, Tracer};
 use sojourn_units::{Rate, Span, Time};
@@ -373,6 +374,21 @@ impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
         self.core.list_events(link);
     }
 
+    /// Puts another queue before a link, which takes over the packets that wait there.
+    ///
+    /// # Panics
+    /// If the link was not built with [outages](crate::ImpairmentSpec::outages).
+    pub fn set_queue(&mut self, link: usize, port: P)
+    where
+        P: Successor,
+    {
+        // What is due before the change happens in the queue before.
+        self.settle(link);
+        let key = self.core.key;
+        self.core.links[link].set_queue(port, key, &mut self.core.frame);
+        self.core.list_events(link);
+    }
+
     /// Changes the delay of a link for packets that start from now on.
     pub fn set_delay(&mut self, link: usize, delay: Span) {
         self.core.settle(link);
@@ -461,6 +477,22 @@ impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
         &self.core.links[link].port
     }
 
+    /// The same, for whoever steers it between two stops of the run. [Settle](Network::settle) the link before.
+    pub fn port_mut(&mut self, link: usize) -> &mut P {
+        &mut self.core.links[link].port
+    }
+
+    /// The queue of a link, and the ring in which the packets of an AQM wait.
+    pub fn queue(&self, link: usize) -> (&P, &Ring) {
+        let link = &self.core.links[link];
+        (&link.port, &link.ring)
+    }
+
+    /// The packets that the queue of a link has given up and that are not at the link's far end.
+    pub fn under_way(&self, link: usize) -> impl Iterator<Item = &Packet> {
+        self.core.links[link].given_up()
+    }
+
     /// Packets and bytes that a link has started to send since measuring began.
     pub fn sent(&self, link: usize) -> (u64, u64) {
         self.core.links[link].sent()
@@ -486,6 +518,11 @@ impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
     /// An endpoint.
     pub fn agent(&self, agent: usize) -> &A {
         &self.agents[agent]
+    }
+
+    /// The same, for whoever steers it between two stops of the run.
+    pub fn agent_mut(&mut self, agent: usize) -> &mut A {
+        &mut self.agents[agent]
     }
 
     /// Names of the links, in order of their index.

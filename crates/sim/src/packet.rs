@@ -208,6 +208,12 @@ impl Packet {
         self.at
     }
 
+    /// In flight: when its transmission began, and when its last bit arrives at the far end.
+    #[inline]
+    pub const fn flight(&self) -> (Time, Time) {
+        (self.launched, self.at)
+    }
+
     /// Stamps the arrival at a queue.
     #[inline]
     pub const fn stamp(&mut self, now: Time) {

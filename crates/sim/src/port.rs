@@ -191,6 +191,13 @@ pub trait Port {
     fn finish<S: PortSink>(&mut self, ring: &Ring, now: Time, sink: &mut S);
 }
 
+/// A port that can take the place of another in the middle of a run.
+pub trait Successor: FastPort {
+    /// Takes over from `before`, which has stood before the link until `now`: the packets that wait, in the order of their arrival and
+    /// with the time of it, and what has been counted. What it has no room for goes to `sink`. The link has told it the rate.
+    fn take_over<S: PortSink>(&mut self, before: Self, ring: &mut Ring, now: Time, sink: &mut S);
+}
+
 /// What a port can do beyond [`Port`]. The link asks once, when it is built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Caps {

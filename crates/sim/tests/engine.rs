@@ -1,8 +1,7 @@
 //! The engine over random networks: lazy links equal eager ones, packets conserve, results repeat.
 
-mod support;
-
 use proptest::prelude::*;
+use sojourn_sim::testing::{Change, Fifo, Keep, Outcome, Plan, Shape, plan, plan_with, play, run};
 use sojourn_sim::trace::{Event, NoTrace, Record, Tracer};
 use sojourn_sim::{
     Agent, AgentSpec, DropReason, Ecn, FlowSpec, Host, ImpairmentSpec, LinkSpec, LinkState, LossAt,
@@ -10,7 +9,6 @@ use sojourn_sim::{
 };
 use sojourn_units::{Rate, Span, Time};
 use std::collections::BTreeMap;
-use support::{Change, Fifo, Keep, Outcome, Plan, Shape, plan, plan_with, play, run};
 
 fn fifos(seed: u64, shape: Shape) -> Plan<Fifo> {
     fifos_with(seed, shape, false)

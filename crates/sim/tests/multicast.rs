@@ -1,8 +1,7 @@
 //! Packets to groups: what goes over each link, who gets what and when, and that lazy links are exact.
 
-mod support;
-
 use proptest::prelude::*;
+use sojourn_sim::testing::{Fifo, Keep, Outcome, Plan, Shape, plan_with, play, run};
 use sojourn_sim::topology::{Graph, Line};
 use sojourn_sim::trace::NoTrace;
 use sojourn_sim::{
@@ -11,7 +10,6 @@ use sojourn_sim::{
 };
 use sojourn_units::{Rate, Span, Time};
 use std::collections::BTreeSet;
-use support::{Fifo, Keep, Outcome, Plan, Shape, plan_with, play, run};
 
 const fn ms(time: u64) -> Time {
     Time::from_ps(time * 1_000_000_000)

@@ -12,6 +12,8 @@ mod topologies;
 
 pub use item::{Family, Item};
 
+use sojourn_queue::foreign::NO_LOADER;
+use sojourn_queue::registry;
 use sojourn_results::metrics::nearest_of;
 use sojourn_scenario::catalogue::elsewhere;
 use sojourn_scenario::{LabError, LabErrorKind};
@@ -45,15 +47,41 @@ pub fn family(name: &str) -> Result<&'static Family, LabError> {
     })
 }
 
+/// Loads `name` if it is a class of a module: whether it is a queue discipline or a congestion control.
+///
+/// # Errors
+/// Why it cannot be loaded.
+fn load(name: &str) -> Result<bool, LabError> {
+    if !name.contains(':') {
+        return Ok(false);
+    }
+    match registry::required(name) {
+        Ok(_) => Ok(true),
+        Err(_) if sojourn_cc::registry::find(name).is_some() => Ok(true),
+        Err(error @ registry::SpecError::Foreign { .. }) => Err(LabError::from_queue(&error)),
+        Err(_) => Ok(false),
+    }
+}
+
 /// The item called `name`. Write `flow:cbr` or `source:cbr` where two families have one of that name; otherwise the first family in
-/// [`FAMILIES`] wins.
+/// [`FAMILIES`] wins. A class of a module is loaded: `my_module:Mine`.
 ///
 /// # Errors
 /// If there is none; the error names the nearest, or where to look.
 pub fn find(name: &str) -> Result<Item, LabError> {
     let (of, plain) = match name.split_once(':') {
-        Some((of, plain)) => (Some(family(of)?), plain),
         None => (None, name),
+        Some((of, plain)) => match family(of) {
+            Ok(family) => {
+                load(plain)?;
+                (Some(family), plain)
+            }
+            Err(no_family) => match load(name) {
+                Ok(true) => (None, name),
+                Err(error) if error.advice() != NO_LOADER => return Err(error),
+                _ => return Err(no_family),
+            },
+        },
     };
     let among = FAMILIES
         .iter()

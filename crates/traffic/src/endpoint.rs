@@ -1,6 +1,7 @@
 //! Every endpoint that the registry can make, dispatched statically.
 
 use crate::flow::TcpEnd;
+use crate::foreign::End;
 use crate::sources::AnySource;
 use crate::sources::voice::CodecInfo;
 use crate::timed::Timed;
@@ -69,6 +70,8 @@ pub enum Endpoint {
     Server(Box<Server>),
     /// Its receiver.
     Client(Box<Client>),
+    /// An end that others wrote.
+    Foreign(Box<dyn End>),
 }
 
 impl From<TcpEnd> for Endpoint {
@@ -111,8 +114,25 @@ macro_rules! each {
             Endpoint::Srm($endpoint) => $call,
             Endpoint::Server($endpoint) => $call,
             Endpoint::Client($endpoint) => $call,
+            Endpoint::Foreign($endpoint) => $call,
         }
     };
+}
+
+/// Through the pointer; where the frame's host is known by its type, it is handed on as any host.
+impl Agent for Box<dyn End> {
+    fn on_start<H: Host>(&mut self, host: &mut H) {
+        (**self).on_start(host);
+    }
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        (**self).on_packet(packet, host);
+    }
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        (**self).on_wake(host);
+    }
+    fn start_measuring(&mut self, now: Time) {
+        (**self).start_measuring(now);
+    }
 }
 
 impl Agent for Endpoint {
@@ -158,6 +178,7 @@ impl Endpoint {
             Endpoint::Rtp(sender) => Some(sender.report()),
             Endpoint::Srm(member) => member.sender_report(),
             Endpoint::Server(server) => Some(server.report()),
+            Endpoint::Foreign(end) => end.sender_report(),
             _ => None,
         }
     }
@@ -178,6 +199,7 @@ impl Endpoint {
             Endpoint::RtpMember(member) => Some(member.report()),
             Endpoint::Srm(member) => Some(member.receiver_report()),
             Endpoint::Client(client) => Some(client.report()),
+            Endpoint::Foreign(end) => end.receiver_report(),
             _ => None,
         }
     }
@@ -192,6 +214,7 @@ impl Endpoint {
             Endpoint::Tfrc(sender) => Some(sender.gauges()),
             Endpoint::Quic(sender) => Some(sender.gauges()),
             Endpoint::Rledbat(sender) => Some(sender.gauges()),
+            Endpoint::Foreign(end) => end.gauges(),
             _ => None,
         }
     }
@@ -203,6 +226,17 @@ impl Endpoint {
             Endpoint::Sack(sender) => Some(sender.congestion_control()),
             Endpoint::Rledbat(sender) => Some(sender.congestion_control()),
             Endpoint::Quic(sender) => Some(sender.congestion_control()),
+            _ => None,
+        }
+    }
+
+    /// The same, for whoever steers it between two moments of a run.
+    pub fn control_mut(&mut self) -> Option<&mut AnyCc> {
+        match self {
+            Endpoint::Tcp(sender) => Some(sender.congestion_control_mut()),
+            Endpoint::Sack(sender) => Some(sender.congestion_control_mut()),
+            Endpoint::Rledbat(sender) => Some(sender.congestion_control_mut()),
+            Endpoint::Quic(sender) => Some(sender.congestion_control_mut()),
             _ => None,
         }
     }

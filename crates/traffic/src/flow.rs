@@ -3,7 +3,8 @@
 //! The name of a TCP flow is that of
 //!
 //! - its loss recovery: `reno`, `newreno`, `sack`, `tahoe`;
-//! - its congestion control: selective acknowledgement then repairs its losses, unless `recovery` says otherwise;
+//! - its congestion control: selective acknowledgement then repairs its losses, unless `recovery` says otherwise. It may be one from
+//!   outside, such as `my_module:Mine`;
 //! - or plainly `tcp`, which leaves both to its parameters.
 //!
 //! It sends without end unless it has `bytes`, `packets` or a `source`. Its parameters are those of the transport and of the
@@ -27,7 +28,7 @@ mod udp;
 
 pub use self::built::BuiltFlow;
 pub use self::kind::{FlowKind, Transport};
-pub use self::kinds::flow_kinds;
+pub use self::kinds::{flow_kinds, register_flow};
 pub use self::request::FlowRequest;
 pub use self::tcp::names::{Implied, implied, implied_in_ns2};
 
@@ -39,11 +40,11 @@ pub(crate) use self::request::effective_dialect;
 pub(crate) use self::tcp::plan::{TcpEnd, TcpPlan, plan_tcp};
 pub(crate) use self::udp::udp_params;
 
-use self::kinds::{OTHERS, carries_datagrams, unknown};
-use self::tcp::names::tcp_kinds;
+use self::kinds::{OTHERS, build_foreign, carries_datagrams, unknown};
+use self::tcp::names::tcp_kind;
 use self::tcp::{KnownTcp, build_tcp};
 use self::udp::build_udp;
-use crate::{registry, workload};
+use crate::{foreign, registry, workload};
 use sojourn_units::ParamError;
 
 /// Builds the endpoints of the flow called `name` with parameters `args`.
@@ -75,7 +76,7 @@ impl FlowBuilder {
         args: &[(String, String)],
         request: &FlowRequest<'_>,
     ) -> Result<BuiltFlow, ParamError> {
-        if let Some(kind) = tcp_kinds().find(|kind| kind.is_called(name)) {
+        if let Some(kind) = tcp_kind(name) {
             return build_tcp(&kind, args, request, &mut self.tcp);
         }
         if let Some(flow) = OTHERS.iter().find(|flow| flow.name == name) {
@@ -84,8 +85,11 @@ impl FlowBuilder {
         if let Some(kind) = workload::find(name) {
             return workload::build(kind, args, request);
         }
-        match registry::find(name).filter(|source| carries_datagrams(source)) {
-            Some(source) => build_udp(source, args, request),
+        if let Some(source) = registry::find(name).filter(|source| carries_datagrams(source)) {
+            return build_udp(source, args, request);
+        }
+        match foreign::find(name) {
+            Some(flow) => build_foreign(flow, args, request),
             None => Err(unknown(name)),
         }
     }

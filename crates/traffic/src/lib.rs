@@ -3,6 +3,7 @@
 pub mod endpoint;
 mod entry;
 pub mod flow;
+pub mod foreign;
 pub mod media;
 mod num;
 mod points;
@@ -15,5 +16,7 @@ pub mod udp_rr;
 pub mod workload;
 
 pub use endpoint::Endpoint;
-pub use flow::{BuiltFlow, FlowBuilder, FlowKind, FlowRequest, Transport, build_flow, flow_kinds};
+pub use flow::{
+    BuiltFlow, FlowBuilder, FlowKind, FlowRequest, Transport, build_flow, flow_kinds, register_flow,
+};
 pub use registry::{AnySource, CatalogueEntry, Entry, build_source, catalogue};

@@ -60,6 +60,11 @@ impl<S: Source> RledbatSender<S> {
         self.inner.congestion_control()
     }
 
+    /// The same, for whoever steers it between two moments of a run.
+    pub fn congestion_control_mut(&mut self) -> &mut AnyCc {
+        self.inner.congestion_control_mut()
+    }
+
     /// What it is doing about losses.
     pub fn phase(&self) -> Phase {
         self.inner.phase()

@@ -24,6 +24,7 @@ pub mod error;
 mod head;
 pub mod param;
 pub mod rate;
+mod register;
 pub mod rules;
 pub mod size;
 pub mod spec;
@@ -34,11 +35,12 @@ pub use buffer::{Bdp, Buffer};
 pub use error::{UnitError, UnitErrorKind, nearest};
 pub use head::{head_markdown, head_of, head_title};
 pub use param::{
-    Condition, DialectInfo, Kind, Need, PAPER, ParamError, ParamInfo, ParamValue, Params, build,
-    check_declaration, usable_dialect,
+    Condition, DialectInfo, Kind, KindOf, Need, PAPER, ParamError, ParamInfo, ParamValue, Params,
+    Values, build, check_declaration, usable_dialect,
 };
 pub use rate::Rate;
+pub use register::RegisterError;
 pub use rules::{RulesRow, check_rules_table, rules_table};
 pub use size::{Bytes, Limit, Packets, Ratio};
-pub use spec::{FlowSpec, Spec, SpecError, SpecValue, Specs};
+pub use spec::{FlowSpec, Spec, SpecError, SpecValue, Specs, check_what};
 pub use time::{Span, Time};

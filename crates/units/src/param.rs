@@ -11,13 +11,15 @@ pub mod expansion;
 mod info;
 mod kind;
 mod params;
+mod table;
 mod values;
 
 pub use build::{PAPER, build, check_declaration, usable_dialect};
 pub use error::ParamError;
-pub use info::{Condition, DialectInfo, Need, ParamInfo};
+pub use info::{Condition, DialectInfo, KindOf, Need, ParamInfo};
 pub use kind::{Kind, ParamValue};
 pub use params::Params;
+pub use table::Values;
 
 /// Declares the parameters of an algorithm: a struct with a field for each, and [`Params`] for it. Where there are dialects,
 /// also an enum of these, and a field `dialect` of that type.
@@ -200,7 +202,7 @@ macro_rules! params {
                     }),*],
                     acts: concat!($($acts)?),
                     set_by_dialect: $crate::param::expansion::by(concat!($(stringify!($by))?)),
-                    kind: <$ty as $crate::ParamValue>::kind,
+                    kind: $crate::KindOf::Type(<$ty as $crate::ParamValue>::kind),
                 }
             ),*];
             const DIALECTS: &'static [$crate::DialectInfo] = &[$($(
@@ -684,7 +686,7 @@ mod tests {
         assert_eq!(target.doc, "Acceptable delay.");
         assert_eq!((target.default, target.source), ("5ms", "RFC 8289"));
         assert_eq!((target.range_low, target.range_high), ("1us", "10s"));
-        assert_eq!((target.kind)(), Kind::Duration);
+        assert_eq!(target.kind(), Kind::Duration);
         let ranges: Vec<_> = TestParams::TABLE
             .iter()
             .map(ParamInfo::range_text)

@@ -2,12 +2,14 @@
 //! `cbr 2Mbps size=1000B` for flows.
 //!
 //! ```text
-//! spec  = name {key=value}                  one or more spaces between, none around "="
-//! flow  = [N*]name [rate] {key=value}
+//! spec  = what {key=value}                  one or more spaces between, none around "="
+//! flow  = [N*]what [rate] {key=value}
+//! what  = name | module{.module}:Class
 //! value = bare word | "quoted text" | (spec) {,(spec)}
 //! ```
 //!
-//! A name or key is letters, digits, `_`, `-`, `.` and `+` (`ledbat++`), the first a letter or `_`. A bare word holds no space, quote,
+//! `module:Class` names a class that was written outside Sojourn; modules and class are identifiers: letters, digits and `_`, no digit
+//! first. A name or key is letters, digits, `_`, `-`, `.` and `+` (`ledbat++`), the first a letter or `_`. A bare word holds no space, quote,
 //! parenthesis or `=`; in quoted text `\"` and `\\` stand for a quote and a backslash. A key is given once. Whether names,
 //! keys and values exist is not looked at here; [`crate::param`] does that.
 
@@ -341,7 +343,7 @@ impl FromStr for FlowSpec {
 impl Reader<'_> {
     fn whole_flow(mut self) -> Result<FlowSpec, SpecError> {
         let count = self.count()?;
-        let name = self.name("the name of a source or congestion control, such as reno")?;
+        let name = self.what("the name of a source or congestion control, such as reno")?;
         let rate = self.rate()?;
         let args = self.args(&name)?;
         self.end()?;
@@ -424,6 +426,41 @@ fn is_bare(c: char) -> bool {
 
 fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+')
+}
+
+fn is_identifier_part(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Whether it is one of the names between the points of a module's, or a class's.
+fn is_identifier(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(is_identifier_part)
+}
+
+/// Whether a specification can name something so: `codel`, `my_module:Mine`.
+///
+/// ```
+/// use sojourn_units::check_what;
+///
+/// assert_eq!(check_what("my_package.my_module:Mine"), Ok(()));
+/// assert!(check_what("my module").is_err());
+/// ```
+///
+/// # Errors
+/// What is wrong with the name.
+pub fn check_what(name: &str) -> Result<(), String> {
+    let mut reader = Reader::of(name);
+    let read = reader.what("a name, such as codel");
+    let read = read.map_err(|error| error.problem)?;
+    match read == name {
+        true => Ok(()),
+        false => Err(format!(
+            "expected the end behind {read:?}, found {}",
+            reader.found()
+        )),
+    }
 }
 
 /// A cursor on the text.
@@ -517,9 +554,25 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A name, or a class of a module. A colon behind anything but a module is left for the caller to refuse.
+    fn what(&mut self, what: &str) -> Result<String, SpecError> {
+        let name = self.name(what)?;
+        let class = self.rest().strip_prefix(':').map(|rest| {
+            let end = rest.find(|c| !is_identifier_part(c));
+            &rest[..end.unwrap_or(rest.len())]
+        });
+        match class {
+            Some(class) if name.split('.').all(is_identifier) && is_identifier(class) => {
+                self.at += 1 + class.len();
+                Ok(format!("{name}:{class}"))
+            }
+            _ => Ok(name),
+        }
+    }
+
     fn spec(&mut self) -> Result<Spec, SpecError> {
         self.skip_spaces();
-        let name = self.name("a name, such as codel")?;
+        let name = self.what("a name, such as codel")?;
         let args = self.args(&name)?;
         Ok(Spec { name, args })
     }
@@ -747,6 +800,40 @@ mod tests {
     fn refused_flow(given: &str) -> (usize, String) {
         let error = given.parse::<FlowSpec>().unwrap_err();
         (error.column(), error.problem().to_owned())
+    }
+
+    #[test]
+    fn a_class_of_a_module_is_a_name_where_something_is_specified() {
+        let spec: Spec = "my_package.my_module:Mine target=5ms".parse().unwrap();
+        assert_eq!(spec.name, "my_package.my_module:Mine");
+        assert_eq!(spec.to_string(), "my_package.my_module:Mine target=5ms");
+        let spec: Spec = "drr each=(mine:_Queue2 n=3)".parse().unwrap();
+        assert_eq!(spec.get("each").unwrap().to_text(), "(mine:_Queue2 n=3)");
+        let flows: FlowSpec = "4*mine:Control 2Mbps bytes=1MB".parse().unwrap();
+        assert_eq!((flows.count, flows.name.as_str()), (4, "mine:Control"));
+        let flows: FlowSpec = "tcp cc=mine:Control".parse().unwrap();
+        assert_eq!(
+            flows.pairs(),
+            [("cc".to_owned(), "mine:Control".to_owned())]
+        );
+    }
+
+    #[test]
+    fn a_colon_behind_or_before_what_is_no_identifier_is_refused() {
+        for text in [
+            "fq-codel:Mine",
+            "mine:",
+            "mine:2",
+            "a..b:Mine",
+            "a.2b:Mine",
+            "mine:Mine:Mine",
+            ":Mine",
+            "codel target:5ms",
+        ] {
+            assert!(text.parse::<Spec>().is_err(), "{text}");
+        }
+        let error = "mine:Mine:Other".parse::<Spec>().unwrap_err();
+        assert_eq!(error.column(), 10);
     }
 
     #[test]

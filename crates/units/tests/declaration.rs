@@ -75,7 +75,7 @@ fn a_spec_sets_parameters_and_dialect() {
 fn a_table_can_be_printed_without_knowing_the_algorithm() {
     fn rows<P: Params>() -> Vec<String> {
         let row = |info: &ParamInfo| {
-            let kind = (info.kind)().unit_text();
+            let kind = info.kind().unit_text();
             format!(
                 "{} | {kind} | {} | {}",
                 info.name,

@@ -6,6 +6,7 @@ mod dask;
 mod measured;
 
 use self::measured::{float, peak_memory};
+use crate::classes::hints_of;
 use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{emit, paragraph, table};
@@ -27,10 +28,11 @@ use std::hint::black_box;
   sojourn bench
   sojourn bench --case b1 --rounds 5
   sojourn bench --queue 'codel target=10ms'
+  sojourn bench --cc cubic
   sojourn bench dask")]
 pub(crate) struct BenchArgs {
     /// Measure something else than the engine.
-    #[arg(value_enum, conflicts_with_all = ["cases", "queues", "queue", "seconds", "json", "check"])]
+    #[arg(value_enum, conflicts_with_all = ["cases", "queues", "queue", "cc", "seconds", "json", "check"])]
     pub(crate) what: Option<What>,
     /// Cases to run, such as b1 [default: the standard set]. `all` adds the large ones.
     #[arg(long = "case")]
@@ -41,6 +43,9 @@ pub(crate) struct BenchArgs {
     /// Measure this queue as a multiple of DropTail's cost, such as 'codel target=10ms'. Repeat it for more queues.
     #[arg(long = "queue", value_name = "QUEUE", conflicts_with_all = ["cases", "queues"])]
     pub(crate) queue: Vec<String>,
+    /// Measure this congestion control as a multiple of Reno's cost in the same TCP flows, such as cubic. Repeat it for more.
+    #[arg(long = "cc", value_name = "CC", conflicts_with_all = ["cases", "queues", "queue"])]
+    pub(crate) cc: Vec<String>,
     /// Number of interleaved rounds. The median is reported.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) rounds: u64,
@@ -261,6 +266,9 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
     if args.queues || !args.queue.is_empty() {
         return queues(args);
     }
+    if !args.cc.is_empty() {
+        return controls(args);
+    }
     let (chosen, trace) = chosen(args)?;
     if args.seconds.is_some_and(|s| !(1e-6..=3600.0).contains(&s)) {
         let problem = "out of range, allowed is 0.000001 to 3600";
@@ -319,6 +327,9 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
 
 /// Simulated seconds of a case when every discipline is measured.
 const QUEUE_SECONDS: f64 = 0.5;
+
+/// Simulated seconds of a case when congestion controls are measured.
+const CONTROL_SECONDS: f64 = 2.0;
 
 /// Disciplines that take turns with one DropTail: more of them hold much memory at once, and drive each other out of the caches.
 const TOGETHER: usize = 7;
@@ -390,15 +401,84 @@ fn queues(args: &BenchArgs) -> Result<(), Failure> {
         "",
     ];
     emit(&table(&header, &rows))?;
-    if args.check && missed > 0 {
-        return Err(LabError::new(
+    tell_hints(&args.queue)?;
+    refuse_missed(args, missed)
+}
+
+/// Most that a congestion control may cost as a multiple of Reno's run, where a class of a module computes it.
+const CLASS_BOUND: f64 = 3.0;
+/// The same for one of ours.
+const CONTROL_BOUND: f64 = 1.5;
+
+/// The cost of congestion controls as a multiple of Reno's, in the same TCP flows through the same queue.
+fn controls(args: &BenchArgs) -> Result<(), Failure> {
+    let seconds = args.seconds.unwrap_or(CONTROL_SECONDS);
+    let plain = find("b3-4-sack")?;
+    let mut rows = Vec::new();
+    let mut missed = 0;
+    for control in &args.cc {
+        let case = plain.controlled(control);
+        let case = case.map_err(|error| error.in_file("--cc"))?;
+        let mut measured = [&plain, &case].map(|case| Measured::new(case, Some(seconds)));
+        for _ in 0..args.rounds {
+            run_round(&mut measured, None)?;
+        }
+        let [reno, own] = measured;
+        let mut ratios: Vec<f64> = (own.ns_per_hop.iter())
+            .zip(&reno.ns_per_hop)
+            .map(|(own, reno)| own / reno)
+            .collect();
+        let ratio = median(&mut ratios);
+        let bound = match control.contains(':') {
+            true => CLASS_BOUND,
+            false => CONTROL_BOUND,
+        };
+        missed += u32::from(ratio > bound);
+        rows.push(vec![
+            control.clone(),
+            plain.name.to_owned(),
+            format!("{:.1}", median(&mut own.ns_per_hop.clone())),
+            format!("{ratio:.2}"),
+            // Sorted by now.
+            format!("{:.2}-{:.2}", ratios[0], ratios[ratios.len() - 1]),
+            format!("{bound}"),
+            if ratio <= bound { "met" } else { "missed" }.to_owned(),
+        ]);
+    }
+    let header = [
+        "control",
+        "case",
+        "ns/hop",
+        "times reno",
+        "range",
+        "at most",
+        "",
+    ];
+    emit(&table(&header, &rows))?;
+    tell_hints(&args.cc)?;
+    refuse_missed(args, missed)
+}
+
+/// What makes classes slow, as far as whoever runs them knows.
+fn tell_hints(names: &[String]) -> Result<(), Failure> {
+    for name in names.iter().filter(|name| name.contains(':')) {
+        for hint in hints_of(name) {
+            emit(&(paragraph(&hint, "") + "\n"))?;
+        }
+    }
+    Ok(())
+}
+
+fn refuse_missed(args: &BenchArgs, missed: u32) -> Result<(), Failure> {
+    match args.check && missed > 0 {
+        false => Ok(()),
+        true => Err(LabError::new(
             LabErrorKind::BadValue,
             format!("{missed} bounds are missed"),
         )
         .in_file("bench")
-        .into());
+        .into()),
     }
-    Ok(())
 }
 
 /// Compares with what is demanded, as far as the cases were run.

@@ -40,7 +40,7 @@ impl Args for DumbbellArgs {
             arg = match parameter(option) {
                 None => arg.help(DIALECT_HELP).value_name("DIALECT"),
                 Some(info) => {
-                    let value = (info.kind)().unit_text();
+                    let value = info.kind().unit_text();
                     let default = match info.default {
                         // A source that says nothing of a default says that there is none.
                         "none" if info.source != "Sojourn's choice" => info.source,

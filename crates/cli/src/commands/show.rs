@@ -121,7 +121,7 @@ fn parameter(info: &ParamInfo, dialect: &str, value: &str, source: &str, doc: &s
         } else {
             value.to_owned()
         },
-        (info.kind)().unit_text(),
+        info.kind().unit_text(),
         info.range_text(),
         source.to_owned(),
         doc.to_owned(),
@@ -204,11 +204,7 @@ fn part_of_page(part: &Part, width: usize) -> String {
     for info in part.params {
         let range = info.range_text();
         let front = format!("  {}: ", info.name);
-        let _ = writeln!(
-            text,
-            "\n{}",
-            hung(&front, &(info.kind)().unit_text(), width)
-        );
+        let _ = writeln!(text, "\n{}", hung(&front, &info.kind().unit_text(), width));
         let _ = writeln!(text, "{}", hung("      ", info.doc, width));
         if !range.is_empty() {
             let _ = writeln!(text, "{}", hung("      allowed: ", &range, width));

@@ -46,11 +46,15 @@ pub(crate) struct VectorsWriteArgs {
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  sojourn vectors check --exec ./my-codel --queue codel")]
+  sojourn vectors check --exec ./my-codel --queue codel
+  sojourn vectors check --with my_module:Codel --queue codel-rfc8289")]
 pub(crate) struct VectorsCheckArgs {
     /// Shell command of the implementation. It runs once per vector.
-    #[arg(long, value_name = "COMMAND")]
-    pub(crate) exec: String,
+    #[arg(long, value_name = "COMMAND", required_unless_present = "with")]
+    pub(crate) exec: Option<String>,
+    /// Check this queue instead, such as a class of Python: 'my_module:Mine'. It has the parameters of the vector that it knows.
+    #[arg(long, value_name = "QUEUE", conflicts_with = "exec")]
+    pub(crate) with: Option<String>,
     /// Vectors of the catalogue to check, as for `vectors write` [default: all].
     #[arg(long = "queue", value_name = "NAME", conflicts_with = "files")]
     pub(crate) queues: Vec<String>,
@@ -188,7 +192,7 @@ fn check(args: &VectorsCheckArgs) -> Result<(), Failure> {
     };
     let (mut agreed, mut unsupported, mut differed) = (0, 0, 0);
     for vector in &vectors {
-        let answers = ask(&args.exec, vector, Duration::from_secs(args.timeout))?;
+        let answers = answers(args, vector)?;
         match vectors::compare(vector, &answers) {
             Outcome::Agrees { states } => {
                 agreed += 1;
@@ -230,6 +234,22 @@ fn check(args: &VectorsCheckArgs) -> Result<(), Failure> {
         .remedy("choose vectors that it supports with --queue")
         .into()),
         _ => Ok(()),
+    }
+}
+
+/// What the implementation answers to the events of a vector.
+fn answers(args: &VectorsCheckArgs, vector: &Vector) -> Result<String, LabError> {
+    match (&args.exec, &args.with) {
+        (Some(exec), _) => ask(exec, vector, Duration::from_secs(args.timeout)),
+        (None, queue) => {
+            let spec = queue.as_deref().unwrap_or_default().parse::<Spec>();
+            let spec = spec.map_err(|error| LabError::from_spec(error).in_file("--with"))?;
+            let answers = vectors::answers_of(vector, &spec);
+            answers.map_err(|error| match error.kind() {
+                LabErrorKind::Plugin => error,
+                _ => error.in_file("--with"),
+            })
+        }
     }
 }
 

@@ -280,7 +280,7 @@ mod tests {
         let text: String = pages.iter().map(|(_, text)| text.as_str()).collect();
         for entry in entries().iter().filter(|e| e.family != Family::Queue) {
             for info in entry.parts.iter().flat_map(|part| part.params) {
-                let row = format!("| `{}` | {} |", info.name, cell(&(info.kind)().unit_text()));
+                let row = format!("| `{}` | {} |", info.name, cell(&info.kind().unit_text()));
                 assert!(text.contains(&row), "{}: {row}", entry.name);
             }
         }

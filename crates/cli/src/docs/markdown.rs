@@ -8,7 +8,7 @@ pub(crate) fn params_markdown(params: &[ParamInfo]) -> String {
         "| key | value | default | allowed | meaning | source of the default |\n|---|---|---|---|---|---|\n",
     );
     for info in params {
-        let kind = (info.kind)();
+        let kind = info.kind();
         let default = match info.default {
             "" => String::new(),
             text => format!("`{text}`"),

@@ -156,6 +156,12 @@ macro_rules! list {
                     AnyAqm::Custom(a) => a.on_tick(view, cx),
                 }
             }
+            fn steer(&mut self, action: &[f64]) {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.steer(action),)*
+                    AnyAqm::Custom(a) => a.steer(action),
+                }
+            }
             fn state_names(&self) -> &'static [&'static str] {
                 match self {
                     $(AnyAqm::$Aqm(a) => a.state_names(),)*

@@ -42,6 +42,17 @@ pub(crate) fn stage(topology: &Topology) -> (String, Vec<Vec<Point>>) {
     (document(topology, &scene, false), paths.collect())
 }
 
+/// The picture without the paths of flows, and the path of each link between the boxes of its nodes, for packets that are drawn on it: points
+/// from its first node to its second, in the units of the picture. A topology with an index that leads nowhere has no content.
+pub fn topology_stage(topology: &Topology) -> (String, Vec<Vec<(f64, f64)>>) {
+    if topology.astray().is_some() {
+        return (topology_svg(topology), Vec::new());
+    }
+    let (svg, paths) = stage(topology);
+    let points = |path: Vec<Point>| path.iter().map(|point| (point.x, point.y)).collect();
+    (svg, paths.into_iter().map(points).collect())
+}
+
 /// The picture, with the paths of flows or without.
 fn document(topology: &Topology, scene: &Scene, lanes: bool) -> String {
     let (width, height) = (number(scene.size.x), number(scene.size.y));

@@ -1,13 +1,18 @@
 //! What links do beside carrying packets: impairments, sending opportunities and timed changes.
 
+use std::sync::Arc;
+
+use sojourn_queue::registry::{self, BuildContext};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::error::{LabError, LabErrorKind};
-use sojourn_scenario::model::{ImpairmentParams, LinkState as LinkPower, LossPlace, WhileDown};
+use sojourn_scenario::model::{
+    ImpairmentParams, LinkState as LinkPower, LossPlace, Streams, WhileDown,
+};
 use sojourn_scenario::opportunities;
 use sojourn_sim::{ImpairmentSpec, LinkState, Loss, LossAt, Outage, Stream, Ties};
-use sojourn_units::Time;
+use sojourn_units::{Spec, Time};
 
-use super::parts::{Compiled, LinkChange, bad, unknown};
+use super::parts::{Compiled, LinkChange, NewQueue, bad, unknown};
 
 fn link_index(
     scenario: &Resolved,
@@ -121,7 +126,12 @@ pub(super) fn apply_opportunities(
     Ok(())
 }
 
-pub(super) fn apply_changes(scenario: &Resolved, compiled: &mut Compiled) -> Result<(), LabError> {
+/// Plans the timed changes. A queue that comes later is as the one that is there in what it may know of the network.
+pub(super) fn apply_changes(
+    scenario: &Resolved,
+    flow_nodes: &Arc<[(u32, u32)]>,
+    compiled: &mut Compiled,
+) -> Result<(), LabError> {
     for (change, i) in scenario.changes.iter().zip(0..) {
         let key = format!("changes[{i}].link");
         let link = link_index(scenario, compiled, &key, &change.link)?;
@@ -147,6 +157,10 @@ pub(super) fn apply_changes(scenario: &Resolved, compiled: &mut Compiled) -> Res
             spec.delay = change.delay.unwrap_or(spec.delay);
             (info.rate, info.delay) = (spec.rate, spec.delay);
         }
+        let queue = match &change.queue {
+            Some(spec) => Some(new_queue(scenario, flow_nodes, compiled, (spec, i, link))?),
+            None => None,
+        };
         let state = change.state.map(|state| match (state, change.while_down) {
             (LinkPower::Up, _) => LinkState::Up,
             (LinkPower::Down, WhileDown::Wait) => LinkState::Down(Outage::Wait),
@@ -165,6 +179,7 @@ pub(super) fn apply_changes(scenario: &Resolved, compiled: &mut Compiled) -> Res
             link,
             rate: change.rate,
             delay: change.delay,
+            queue: queue.clone(),
             state,
         });
         compiled.changes.extend(later);
@@ -172,11 +187,17 @@ pub(super) fn apply_changes(scenario: &Resolved, compiled: &mut Compiled) -> Res
     compiled
         .changes
         .sort_by_key(|change| (change.at, change.link));
+    refuse_twice(compiled)
+}
+
+/// Refuses two changes of one kind and link at one time.
+fn refuse_twice(compiled: &Compiled) -> Result<(), LabError> {
     for pair in compiled.changes.windows(2) {
         if let [one, other] = pair
             && (one.at, one.link) == (other.at, other.link)
             && (one.rate.is_some() && other.rate.is_some()
                 || one.delay.is_some() && other.delay.is_some()
+                || one.queue.is_some() && other.queue.is_some()
                 || one.state.is_some() && other.state.is_some())
         {
             let at = one.at.since(Time::ZERO);
@@ -188,4 +209,50 @@ pub(super) fn apply_changes(scenario: &Resolved, compiled: &mut Compiled) -> Res
         }
     }
     Ok(())
+}
+
+/// Checks the queue of a change, and puts it before the link at once where the change is at the very beginning.
+fn new_queue(
+    scenario: &Resolved,
+    flow_nodes: &Arc<[(u32, u32)]>,
+    compiled: &mut Compiled,
+    (spec, number, link): (&Spec, usize, usize),
+) -> Result<Arc<NewQueue>, LabError> {
+    let key = format!("changes[{number}].queue");
+    if scenario.conventions.streams == Streams::Ns3 {
+        return Err(bad(
+            scenario,
+            &key,
+            "the numbers of ns-3's random streams do not allow for a queue that comes later",
+            "set run.streams = \"names\", or remove the change of the queue",
+        ));
+    }
+    let at = |error: registry::SpecError| {
+        LabError::from_queue(&error)
+            .in_file(&scenario.name)
+            .key(&key)
+    };
+    let (spec_of, info) = (&mut compiled.network.links[link], &mut compiled.links[link]);
+    let queue = NewQueue {
+        discipline: registry::prepare(spec, scenario.dialect.as_deref()).map_err(at)?,
+        context: BuildContext {
+            seed: compiled.network.seed,
+            replication: compiled.network.replication,
+            name: format!("link/{}/queue/{}", info.name, number + 1),
+            dialect: scenario.dialect.clone(),
+            flow_nodes: Arc::clone(flow_nodes),
+            per_flow: info.observed,
+            ns3_number: None,
+        },
+    };
+    let port = queue.build().map_err(at)?;
+    if scenario.changes[number].at.is_zero() {
+        spec_of.port = port;
+        info.discipline = queue.discipline.entry();
+        info.resolved = Arc::new(queue.discipline.resolved());
+    } else {
+        // A link that can be changed so keeps to the plain way of doing things.
+        spec_of.impairments.outages.get_or_insert_default();
+    }
+    Ok(Arc::new(queue))
 }

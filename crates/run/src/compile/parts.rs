@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_queue::registry;
+use sojourn_queue::registry::{self, BuildContext, SpecError};
 use sojourn_queue::{CatalogueEntry, QueuePort};
 use sojourn_results::asked::{Has, Names};
 use sojourn_results::metrics::Need;
@@ -72,7 +72,7 @@ impl Compiled {
 }
 
 /// A timed change of a link direction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct LinkChange {
     /// When.
     pub at: Time,
@@ -82,8 +82,27 @@ pub struct LinkChange {
     pub rate: Option<Rate>,
     /// Its new propagation.
     pub delay: Option<Span>,
+    /// Its new queue.
+    pub queue: Option<Arc<NewQueue>>,
     /// Whether it is up or down.
     pub state: Option<LinkState>,
+}
+
+/// A queue that takes the place of another during a run.
+#[derive(Debug)]
+pub struct NewQueue {
+    pub(super) discipline: registry::Prepared,
+    pub(super) context: BuildContext,
+}
+
+impl NewQueue {
+    /// The queue, which changes of the same entry build anew each time.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn build(&self) -> Result<QueuePort, SpecError> {
+        self.discipline.build(&self.context)
+    }
 }
 
 /// A link direction.

@@ -66,7 +66,7 @@ impl InnerQueues {
     }
 
     /// Puts a gap where a queue that was there has not been shown.
-    fn fill(&mut self, at: Time, step: Span) {
+    pub fn fill(&mut self, at: Time, step: Span) {
         for queue in self.queues.values_mut() {
             let taken = at.since(queue.series[0].first).as_ps() / step.as_ps() + 1;
             if u64::try_from(queue.series[0].values.len()).is_ok_and(|length| length < taken) {

@@ -32,6 +32,8 @@ pub(super) struct QueueSample<'a> {
     pub(super) capacity: &'a Capacity,
     /// Bits that the link could have carried by the last sample; below zero, wrapping, where they have begun anew since.
     pub(super) last_capacity: &'a mut u128,
+    /// Names of the internal state that is recorded: that of the discipline with which the run began.
+    pub(super) state: &'static [&'static str],
 }
 
 /// Everything, in the order in which it is recorded.
@@ -78,6 +80,10 @@ pub(super) const OF_QUEUES: &[OfQueue] = &[
         asked: "state",
         about: 4,
         quantities: QueuePort::state_names,
-        sample: |queue, values| queue.port.state(values),
+        sample: |queue, values| match queue.port.state_names() == queue.state {
+            true => queue.port.state(values),
+            // Another discipline has taken over.
+            false => values.extend(queue.state.iter().map(|_| f64::NAN)),
+        },
     },
 ];

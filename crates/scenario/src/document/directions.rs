@@ -11,7 +11,7 @@ pub(crate) fn way_back(info: &ParamInfo, params: &[ParamInfo]) -> Option<&'stati
         .iter()
         .find(|other| other.name.strip_prefix(REVERSE) == Some(info.name));
     other
-        .filter(|_| is_quantity(&(info.kind)()))
+        .filter(|_| is_quantity(&info.kind()))
         .map(|other| other.name)
 }
 

@@ -187,7 +187,7 @@ impl<'a> TableRef<'a> {
         value: &ValueRef<'a>,
         params: &[ParamInfo],
     ) -> Result<Vec<(String, String)>> {
-        let kind = (info.kind)();
+        let kind = info.kind();
         let text = value.argument(&kind)?;
         let Some((there, back)) = split(&text).filter(|_| is_quantity(&kind)) else {
             return Ok(vec![(info.name.to_owned(), text)]);

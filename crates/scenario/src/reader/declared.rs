@@ -79,7 +79,7 @@ impl<'a> FlowDeclaration<'a> {
             };
         };
         let (text, source) = self.part.default_of(info, self.dialect);
-        let default = (info.kind)().same_value(text, value) || self.follows(key, value);
+        let default = info.kind().same_value(text, value) || self.follows(key, value);
         Declared {
             default,
             source: Some(source).filter(|source| default && !source.is_empty()),

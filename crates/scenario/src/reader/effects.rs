@@ -10,6 +10,7 @@ use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::{
     ChangeParams, ImpairmentParams, OpportunityParams, RunParams, SeriesParams, Topology,
 };
+use crate::nominal::{before, buffer_of};
 use crate::opportunities;
 use crate::quantities::wanted;
 
@@ -129,7 +130,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn changes(
-        &self,
+        &mut self,
         topology: &Topology,
         run: &RunParams,
     ) -> Result<Vec<ChangeParams>> {
@@ -140,11 +141,16 @@ impl<'a> Reader<'a> {
                 return Err(table.missing("at", "say when, such as at = \"10s\""));
             }
             link_name(&table, topology)?;
-            if change.rate.is_none() && change.delay.is_none() && change.state.is_none() {
+            if change.rate.is_none()
+                && change.delay.is_none()
+                && change.queue.is_none()
+                && change.state.is_none()
+            {
                 return Err(table
                     .error(LabErrorKind::MissingKey, "this change changes nothing")
-                    .remedy("give it a rate, a delay or a state"));
+                    .remedy("give it a rate, a delay, a queue or a state"));
             }
+            self.queue_of_change(&table, topology, &change)?;
             if change.at >= run.duration {
                 let problem = format!(
                     "a change at {} is not within the run of {}",
@@ -191,6 +197,21 @@ impl<'a> Reader<'a> {
         Ok(changes)
     }
 
+    /// Checks the queue of a change, if it has one.
+    fn queue_of_change(
+        &mut self,
+        table: &TableRef<'a>,
+        topology: &Topology,
+        change: &ChangeParams,
+    ) -> Result<()> {
+        let Some(queue) = &change.queue else {
+            return Ok(());
+        };
+        let place = before(topology, &change.link);
+        let buffer = buffer_of(topology, place);
+        self.queue(Some(table), "queue", (queue, buffer, place))
+    }
+
     pub(super) fn series(&self, run: &RunParams) -> Result<SeriesParams> {
         let series: SeriesParams = self.params_of("series")?;
         let Some(table) = self.root.table("series")? else {
@@ -223,6 +244,7 @@ fn same_quantity(one: &ChangeParams, other: &ChangeParams) -> bool {
     one.link == other.link
         && (one.rate.is_some() && other.rate.is_some()
             || one.delay.is_some() && other.delay.is_some()
+            || one.queue.is_some() && other.queue.is_some()
             || one.state.is_some() && other.state.is_some())
 }
 

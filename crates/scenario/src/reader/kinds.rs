@@ -2,6 +2,7 @@
 
 use sojourn_cc::registry as congestion;
 use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
+use sojourn_traffic::foreign;
 use sojourn_traffic::media::{self, RTP};
 use sojourn_traffic::registry as sources;
 use sojourn_traffic::srm::SRM;
@@ -112,6 +113,7 @@ pub fn flow_kinds() -> Vec<FlowKindInfo> {
             .collect(),
         more: match (kind.transport, kind.name) {
             (_, name) if workload::find(name).is_some() || name == UDP_RR => &[],
+            (_, name) if foreign::find(name).is_some() => &[],
             (Transport::Tcp, "tcp" | "quic") => &DATA_AND_CC,
             (Transport::Tcp, "rtp") => &MEDIA,
             (Transport::Tcp, _) => &DATA_AND_CC[..DATA],
@@ -159,6 +161,15 @@ pub(super) fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart
             implied: &[],
         };
     }
+    if let Some(flow) = foreign::find(name) {
+        return FlowPart {
+            title: flow.name,
+            doc: flow.doc,
+            params,
+            dialects: flow.dialects,
+            implied: &[],
+        };
+    }
     match name {
         "tcp" => declared::<TcpParams>("TCP"),
         "sack" => declared::<SackParams>("Selective acknowledgement"),
@@ -182,6 +193,8 @@ pub(super) fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart
 /// # Errors
 /// When there is none; the error names the nearest, or where to look.
 pub fn known_flow_kind(name: &str) -> Result<()> {
+    // A class of a module is in the list once it was asked for.
+    let control = name.contains(':').then(|| congestion::required(name));
     let kinds = flow::flow_kinds();
     if kinds.iter().any(|kind| kind.is_called(name)) || sources::find(name).is_some() {
         return Ok(());
@@ -193,6 +206,9 @@ pub fn known_flow_kind(name: &str) -> Result<()> {
     );
     if let Some(place) = elsewhere(name) {
         return Err(error.remedy(place));
+    }
+    if let Some(Err(congestion::BuildError::Foreign { problem, .. })) = control {
+        return Err(error.remedy(problem));
     }
     if sojourn_queue::registry::find(name).is_some() {
         return Err(error.remedy(format!(

@@ -141,7 +141,7 @@ pub(super) fn misplaced(spec: &Spec, error: &SpecError) -> Option<String> {
 /// The specifications that a parameter of a discipline holds, if it holds any.
 fn nested_specs(entry: &CatalogueEntry, key: &str, text: &str) -> Option<Specs> {
     let info = entry.params.iter().find(|info| info.name == key)?;
-    let kind = (info.kind)();
+    let kind = info.kind();
     let none = matches!(kind, Kind::Optional(_)) && text == "none";
     match kind.holds_specs() && !none {
         true => text.parse().ok(),

@@ -304,7 +304,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Checks a queue down to the last parameter, and notes dialects that fell back.
-    fn queue(
+    pub(super) fn queue(
         &mut self,
         table: Option<&TableRef<'a>>,
         key: &'static str,

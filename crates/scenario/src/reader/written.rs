@@ -93,7 +93,7 @@ fn written<P: Params>(params: &P, kind: Option<&str>) -> Table {
         table.put("kind", kind);
     }
     for (info, (key, text)) in P::TABLE.iter().zip(params.pairs()) {
-        if let Some(value) = native(&(info.kind)(), text) {
+        if let Some(value) = native(&info.kind(), text) {
             table.put(key, value);
         }
     }
@@ -102,7 +102,7 @@ fn written<P: Params>(params: &P, kind: Option<&str>) -> Table {
 
 /// An argument as TOML has it, where that reads back to the same text.
 fn argument(info: Option<&ParamInfo>, text: &str) -> Value {
-    let value = info.and_then(|info| native(&(info.kind)(), text.to_owned()));
+    let value = info.and_then(|info| native(&info.kind(), text.to_owned()));
     match value {
         Some(Value::Integer(number)) if number.to_string() == text => Value::Integer(number),
         Some(Value::Float(number)) if number.to_string() == text => Value::Float(number),

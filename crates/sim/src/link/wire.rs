@@ -1,11 +1,12 @@
 //! What a wire does to packets, and links that go down and come up.
 
-use super::Link;
 use super::impaired::{Overtaking, Stopped};
+use super::{Link, LinkSink};
 use crate::impair::{LinkState, LossAt, Outage};
+use crate::key::Key;
 use crate::packet::Flags;
-use crate::port::FastPort;
-use sojourn_units::Time;
+use crate::port::{FastPort, Successor};
+use sojourn_units::{Rate, Time};
 use std::cmp::Reverse;
 
 impl<P: FastPort> Link<P> {
@@ -95,6 +96,42 @@ impl<P: FastPort> Link<P> {
         if let Some(impaired) = &mut self.impaired {
             impaired.link = state;
         }
+    }
+
+    /// Another queue takes over at `key`, up to which the link has been brought up to date.
+    ///
+    /// # Panics
+    /// If the link was not built with [outages](crate::ImpairmentSpec::outages).
+    pub(crate) fn set_queue<S: LinkSink>(&mut self, port: P, key: Key, sink: &mut S)
+    where
+        P: Successor,
+    {
+        let impaired = self.impaired.as_ref();
+        assert!(
+            impaired.is_some_and(|i| i.state.has_outages()),
+            "a link whose queue changes is built with outages"
+        );
+        let now = key.time;
+        if S::TRACES {
+            sink.at_key(key, self.index);
+        }
+        let before = std::mem::replace(&mut self.port, port);
+        self.port.on_rate(Rate::bps(self.serializer.rate));
+        self.port.take_over(before, &mut self.ring, now, sink);
+        self.shapes = self.port.caps().shapes;
+        if self.held_back {
+            // The queue before held packets back; the new one is asked now.
+            self.held_back = false;
+            self.looks = false;
+            if self.port.dequeue(&mut self.ring, now, sink) {
+                self.launch::<S, false>((now, now), sink);
+            } else {
+                self.rest(now);
+            }
+        } else if self.idle {
+            self.port.on_idle(now);
+        }
+        self.waiting = !self.nothing_to_send();
     }
 
     /// Whether it is up.

@@ -173,7 +173,7 @@ fn of_queue(
     if !entry.dialects.is_empty() {
         pairs.push(("dialect".to_owned(), resolved.release.to_owned()));
     }
-    let own = (entry.time_constant)(dialect, &pairs, packet)?;
+    let own = entry.time_constant(dialect, &pairs, packet)?;
     Some(Needed {
         what: format!("the {} of {}", own.what, entry.title),
         time: own.time,

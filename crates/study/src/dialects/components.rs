@@ -168,7 +168,7 @@ fn of_queue(place: &str, spec: &Spec, dialect: Option<&str>, all: &mut Vec<Compo
 /// The specifications that a parameter holds, if it holds any.
 fn nested(params: &[sojourn_units::ParamInfo], key: &str, text: &str) -> Option<Specs> {
     let info = params.iter().find(|info| info.name == key)?;
-    let holds = (info.kind)().holds_specs() && text != "none";
+    let holds = info.kind().holds_specs() && text != "none";
     if holds { text.parse().ok() } else { None }
 }
 

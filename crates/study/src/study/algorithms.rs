@@ -115,7 +115,7 @@ fn param(entry: &CatalogueEntry, resolved: &Resolved, name: &str, value: &str) -
     });
     let is_declared = info
         .zip(declared)
-        .is_some_and(|(info, (text, _))| (info.kind)().same_value(text, value));
+        .is_some_and(|(info, (text, _))| info.kind().same_value(text, value));
     // Some values have several texts.
     let is_same = || {
         let alone = registry::resolve(&Spec::new(entry.name), dialect.map(|d| d.name));

@@ -6,7 +6,7 @@
 //! who makes it, when, or how often.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use sojourn_results::{Run, SCHEMA_VERSION};
 use sojourn_run::run::{guarded, run_unless};
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
 use sojourn_scenario::resolved::Resolved;
+use sojourn_scenario::{folders, look_in};
 
 use super::Study;
 use super::execute::{Campaign, Clock, Executed, Failure, Options, Progress, is_of_user};
@@ -47,6 +48,9 @@ struct Order {
     sojourn: String,
     commit: Option<String>,
     schema_version: u64,
+    /// Where the study and its scenarios were read: classes of modules may lie beside them.
+    #[serde(default)]
+    folders: Vec<PathBuf>,
     point: PointInfo,
 }
 
@@ -159,6 +163,7 @@ impl Dispatch {
             sojourn: VERSION.to_owned(),
             commit: commit().map(str::to_owned),
             schema_version: SCHEMA_VERSION,
+            folders: folders(),
             point: self.point(number)?.clone(),
         };
         serde_json::to_string(&order).map_err(|error| {
@@ -306,6 +311,7 @@ impl Task {
             ));
         }
         let order: Order = serde_json::from_value(order).map_err(|error| wrong(&error))?;
+        look_in(&order.folders);
         Ok(Task {
             scenario: order.point.scenario()?.resolve()?,
             point: order.point,

@@ -50,7 +50,7 @@ impl Algorithm {
             each.flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()))
         };
         let name = self.name();
-        if names().any(|own| own == name) {
+        if names().any(|own| own == name) || is_loaded(self.kind, name) {
             return Ok(());
         }
         let (what, list) = match self.kind {
@@ -76,7 +76,7 @@ impl Algorithm {
             let each = all.iter();
             each.flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()))
         };
-        if names().any(|own| own == name) {
+        if names().any(|own| own == name) || Kind::ALL.iter().any(|kind| is_loaded(*kind, name)) {
             return Ok(());
         }
         let text = LabError::new(
@@ -130,6 +130,15 @@ fn of_kind(kind: Kind) -> Vec<Entry> {
     };
     let all = entries().into_iter();
     all.filter(|entry| entry.family == family).collect()
+}
+
+/// Whether a component from outside has this name, such as a class of Python, which is loaded when it is named.
+fn is_loaded(kind: Kind, name: &str) -> bool {
+    name.contains(':')
+        && match kind {
+            Kind::Queue => sojourn_queue::registry::find(name).is_some(),
+            Kind::Cc => sojourn_cc::registry::find(name).is_some(),
+        }
 }
 
 #[cfg(test)]

@@ -161,7 +161,7 @@ fn a_link_without_outages_is_not_told_what_becomes_of_packets() {
     );
     let error = refused("state = \"dwon\"");
     assert!(error.contains("did you mean \"down\"?"), "{error}");
-    assert!(refused("every = \"1s\"").contains("give it a rate, a delay or a state"));
+    assert!(refused("every = \"1s\"").contains("give it a rate, a delay, a queue or a state"));
 }
 
 #[test]
@@ -206,4 +206,50 @@ fn a_change_that_repeats_with_nothing_to_change_it_back_is_refused() {
         "[[changes]]\nat = \"2s\"\nlink = \"left-right\"\ndelay = \"5ms\"\nevery = \"2s\"\n";
     let error = refused(&(alone + delay));
     assert!(error.contains("changes[0].every"), "{error}");
+}
+
+fn with_queue(queue: &str) -> String {
+    format!("[[changes]]\nat = \"5s\"\nlink = \"left-right\"\nqueue = \"{queue}\"\n")
+}
+
+#[test]
+fn a_smaller_queue_that_takes_over_drops_what_it_has_no_room_for() {
+    let outcome = run::run(&scenario(&overloaded(&with_queue("droptail limit=4p"))), 0);
+    let outcome = outcome.expect("a run");
+    let queue = outcome.queues.iter().find(|queue| queue.bottleneck);
+    let queue = queue.expect("a dumbbell has one");
+    // Ten packets waited, and the queue before never dropped one that it had let in.
+    assert_eq!(queue.totals.dropped_after, 6);
+    assert_eq!(queue.discipline, "droptail");
+}
+
+#[test]
+fn a_queue_of_a_change_is_written_with_every_parameter_and_reads_back_the_same() {
+    let given = scenario(&overloaded(&with_queue("codel target=20ms")));
+    let full = given.resolve().expect("it resolves").to_document();
+    let again = Scenario::from_document(&full).expect("it reads back");
+    let text = again.changes[0]
+        .queue
+        .as_ref()
+        .expect("its queue")
+        .to_string();
+    assert!(
+        text.contains("target=20ms") && text.contains("interval=100ms"),
+        "{text}"
+    );
+    let (one, other) = (
+        run::run(&given, 0).expect("a run"),
+        run::run(&again, 0).expect("a run"),
+    );
+    assert!(one.is_as(&other));
+}
+
+#[test]
+fn a_mistake_in_the_queue_of_a_change_is_told_with_its_line() {
+    let document = Document::parse(&overloaded(&with_queue("codell")), "lab.toml").unwrap();
+    let error = Scenario::from_document(&document).unwrap_err().to_string();
+    assert!(
+        error.contains("changes[0].queue") && error.contains("codel"),
+        "{error}"
+    );
 }

@@ -180,7 +180,7 @@ fn default_of(info: &ParamInfo, dialect: Option<&DialectInfo>) -> &'static str {
 
 /// Values far from the default of a dialect: the ends of the range, the other words, or what its kind makes likely.
 fn far(info: &ParamInfo, dialect: Option<&DialectInfo>) -> Vec<String> {
-    let kind = (info.kind)();
+    let kind = info.kind();
     let (inner, optional) = match &kind {
         Kind::Optional(inner) => (&**inner, true),
         kind => (kind, false),

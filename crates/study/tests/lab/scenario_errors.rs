@@ -544,7 +544,7 @@ rate = "1Mbps""#,
 [[changes]]
 at = "1s"
 link = "left-right""#,
-            "lab.toml:2: changes[0]: this change changes nothing; give it a rate, a delay or a state",
+            "lab.toml:2: changes[0]: this change changes nothing; give it a rate, a delay, a queue or a state",
         ),
         (
             r#"flows = ["reno"]

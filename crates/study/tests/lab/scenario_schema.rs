@@ -7,7 +7,7 @@ use sojourn_scenario::document::Document;
 use sojourn_scenario::schema::{schema, study_sections};
 use sojourn_study::{starter, study};
 
-/// Whether a value fits a schema, as far as types, keys, words and choices go; patterns are not looked at.
+/// Whether a value fits a schema, as far as types, keys, words and choices go; of patterns, only that of a class is looked at.
 fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
         let target = &root["$defs"][name.strip_prefix("#/$defs/").unwrap()];
@@ -30,6 +30,13 @@ fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
         && !words.contains(value)
     {
         return Err(format!("{value} is not one of {words:?}"));
+    }
+    // Of patterns, that of a class of a module counts: its table takes any key.
+    let is_class = |pattern: &str| pattern.starts_with("^([A-Za-z_]");
+    if schema["pattern"].as_str().is_some_and(is_class)
+        && !value.as_str().is_some_and(|text| text.contains(':'))
+    {
+        return Err(format!("{value} is not a class"));
     }
     let types: Vec<&str> = match &schema["type"] {
         Value::String(one) => vec![one],

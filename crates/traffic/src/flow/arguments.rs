@@ -78,9 +78,18 @@ pub(crate) fn refuse_without_marks(
 pub(crate) fn unknown_control(error: &cc::BuildError) -> ParamError {
     let (given, nearest) = match error {
         cc::BuildError::Unknown { given, nearest } => (given.as_str(), *nearest),
+        cc::BuildError::Foreign { given, problem } => {
+            return wrong(
+                CC,
+                UnitErrorKind::UnknownChoice,
+                given,
+                "a congestion control",
+                problem.clone(),
+            );
+        }
         cc::BuildError::Param { algorithm, .. } => (*algorithm, None),
     };
-    let names: Vec<&str> = sojourn_cc::ALGORITHMS.iter().map(|a| a.name).collect();
+    let names: Vec<&str> = cc::all().iter().map(|a| a.name).collect();
     let remedy = match nearest {
         Some(near) => format!("did you mean {near:?}? (there are: {})", names.join(", ")),
         None => format!("choose one of {}", names.join(", ")),

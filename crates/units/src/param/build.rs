@@ -9,9 +9,10 @@ use super::params::{AnyParams, Params};
 pub const PAPER: &str = "paper";
 
 /// The dialect that a component takes over from its surroundings: the given one, unless that is [`PAPER`] and the component has
-/// none of that name. Then it runs in its default.
+/// none of that name. Then it runs in its default. A component without dialects takes over none.
 pub fn usable_dialect<'a>(given: Option<&'a str>, dialects: &[DialectInfo]) -> Option<&'a str> {
-    given.filter(|given| *given != PAPER || dialects.iter().any(|info| info.name == PAPER))
+    let has_paper = || dialects.iter().any(|info| info.name == PAPER);
+    given.filter(|given| !dialects.is_empty() && (*given != PAPER || has_paper()))
 }
 
 /// The parameters of a dialect (the default one where none is named) with `pairs` set. A pair `dialect=NAME` among them
@@ -48,10 +49,19 @@ pub fn build<P: Params>(
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) -> Result<P, ParamError> {
-    let defaults = match own_dialect(pairs)?.or(dialect) {
-        Some(name) => P::in_dialect(name)?,
-        None => P::default(),
-    };
+    build_in(dialect, pairs, |name| match name {
+        Some(name) => P::in_dialect(name),
+        None => Ok(P::default()),
+    })
+}
+
+/// As [`build`], of parameters that `defaults` makes in a dialect, or in the first.
+pub(super) fn build_in<A: AnyParams + Clone>(
+    dialect: Option<&str>,
+    pairs: &[(String, String)],
+    defaults: impl FnOnce(Option<&str>) -> Result<A, ParamError>,
+) -> Result<A, ParamError> {
+    let defaults = defaults(own_dialect(pairs)?.or(dialect))?;
     let mut params = defaults.clone();
     set_given(&mut params, &defaults, pairs)?;
     Ok(params)
@@ -168,7 +178,7 @@ pub fn check_declaration<P: Params>() -> Result<(), String> {
     check_declared(&P::default())
 }
 
-fn check_declared(defaults: &dyn AnyParams) -> Result<(), String> {
+pub(super) fn check_declared(defaults: &dyn AnyParams) -> Result<(), String> {
     let (table, dialects) = (defaults.table(), defaults.dialects());
     let mut params = defaults.defaults();
     for (index, info) in table.iter().enumerate() {

@@ -82,7 +82,7 @@ pub fn dialect<P: Params>(given: &str) -> Result<(usize, &'static DialectInfo), 
     dialect_in(P::DIALECTS, given)
 }
 
-fn dialect_in(
+pub(super) fn dialect_in(
     dialects: &'static [DialectInfo],
     given: &str,
 ) -> Result<(usize, &'static DialectInfo), ParamError> {

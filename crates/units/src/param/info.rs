@@ -96,10 +96,45 @@ pub struct ParamInfo {
     /// Whether it only says which dialect's rules apply: dialects set it, and users rarely have to.
     pub set_by_dialect: bool,
     /// What kind of value it takes.
-    pub kind: fn() -> Kind,
+    pub kind: KindOf,
+}
+
+/// Where the kind of a parameter's values is known from.
+#[derive(Clone, Copy, Debug)]
+pub enum KindOf {
+    /// The type of the parameter says it.
+    Type(fn() -> Kind),
+    /// It is known at run time only.
+    Known(&'static Kind),
 }
 
 impl ParamInfo {
+    /// What kind of value it takes.
+    pub fn kind(&self) -> Kind {
+        match self.kind {
+            KindOf::Type(of) => of(),
+            KindOf::Known(kind) => kind.clone(),
+        }
+    }
+
+    /// Whether another one declares the same.
+    pub fn is_same(&self, other: &ParamInfo) -> bool {
+        let texts = |info: &ParamInfo| {
+            [
+                info.name,
+                info.doc,
+                info.default,
+                info.range_low,
+                info.range_high,
+                info.source,
+                info.acts,
+            ]
+        };
+        texts(self) == texts(other)
+            && (self.needs, self.set_by_dialect) == (other.needs, other.set_by_dialect)
+            && self.kind() == other.kind()
+    }
+
     /// The range for a reader: `1us to 10s`, `at least 1p`, `at most 10s`; empty where everything is allowed.
     pub fn range_text(&self) -> String {
         match (self.range_low, self.range_high) {
@@ -149,7 +184,7 @@ impl ParamInfo {
 }
 
 /// One dialect: the same algorithm as another paper, standard or program has it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DialectInfo {
     /// The short name, such as `linux`.
     pub name: &'static str,

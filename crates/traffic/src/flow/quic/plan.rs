@@ -82,7 +82,7 @@ pub(crate) fn plan_quic(
     let control =
         cc::prepare(algorithm.name, None, &spec.pairs()).map_err(|error| match error {
             cc::BuildError::Param { error, .. } => error.within(CC),
-            unknown @ cc::BuildError::Unknown { .. } => unknown_control(&unknown),
+            unknown => unknown_control(&unknown),
         })?;
     if control().traits().ecn != EcnUse::Classic {
         refuse_without_marks(args, algorithm.name)?;

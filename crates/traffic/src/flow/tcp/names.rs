@@ -68,20 +68,33 @@ pub(crate) const RLEDBAT: &str = "rledbat";
 
 /// TCP flows by name: those above, and every congestion control that is not among them.
 pub(crate) fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
-    let others = sojourn_cc::ALGORITHMS
+    let others = cc::all()
         .iter()
         .filter(|algorithm| NAMED_TCP.iter().all(|kind| kind.name != algorithm.name))
-        .map(|algorithm| TcpKind {
+        .map(TcpKind::of);
+    NAMED_TCP.into_iter().chain(others)
+}
+
+/// The TCP flow called `name`. A congestion control that is a class of a module is loaded.
+pub(crate) fn tcp_kind(name: &str) -> Option<TcpKind> {
+    match name.contains(':') {
+        true => cc::find(name).map(TcpKind::of),
+        false => tcp_kinds().find(|kind| kind.is_called(name)),
+    }
+}
+
+impl TcpKind {
+    /// The flow that is named for its congestion control.
+    fn of(algorithm: &'static cc::Algorithm) -> TcpKind {
+        TcpKind {
             name: algorithm.name,
             aliases: algorithm.aliases,
             doc: algorithm.doc,
             recovery: None,
             congestion_control: Some(algorithm.name),
-        });
-    NAMED_TCP.into_iter().chain(others)
-}
+        }
+    }
 
-impl TcpKind {
     /// Whether ns-2's agent can be this flow.
     pub(crate) fn is_ns2s(&self) -> bool {
         self.recovery.is_some() || self.congestion_control.is_none() || self.name == VEGAS
@@ -147,7 +160,7 @@ const MARKS: Implied = ("ecn", "true", "it lives by marks");
 
 /// What the name of a flow sets in its transport, whatever the dialect.
 pub fn implied(name: &str) -> &'static [Implied] {
-    let Some(kind) = tcp_kinds().find(|kind| kind.is_called(name)) else {
+    let Some(kind) = tcp_kind(name) else {
         return &[];
     };
     match (kind.recovery, kind.congestion_control) {
@@ -162,7 +175,7 @@ pub fn implied(name: &str) -> &'static [Implied] {
 
 /// What the name of a flow sets in ns-2's agent.
 pub fn implied_in_ns2(name: &str) -> &'static [Implied] {
-    match tcp_kinds().find(|kind| kind.is_called(name)) {
+    match tcp_kind(name) {
         Some(kind) if kind.name == VEGAS => &[
             ("recovery", VEGAS, NAMED),
             ("headers", "0B", "tcp-vegas.cc, output: none are added"),

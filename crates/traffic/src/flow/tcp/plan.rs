@@ -1,6 +1,6 @@
 //! The parameters of a TCP flow, read into a plan from which its ends are made.
 
-use super::names::{DEFAULT_CC, RLEDBAT, SACK, TAHOE, TcpKind, tcp_kinds};
+use super::names::{DEFAULT_CC, RLEDBAT, SACK, TAHOE, TcpKind, tcp_kind, tcp_kinds};
 use super::refusals::{
     advised_for, check_marks, fixed_by_name, refuse_accurate_as_value, refuse_beside_rledbat,
     refuse_needs_of_sack, refuse_unpaced, refuse_unselective,
@@ -118,8 +118,11 @@ pub(crate) fn plan_tcp(
     args: &[(String, String)],
     dialect: Option<&str>,
 ) -> Result<TcpPlan, ParamError> {
-    let kinds = || tcp_kinds().filter(|kind| kind.name != TAHOE);
-    let Some(kind) = kinds().find(|kind| kind.is_called(name)) else {
+    let Some(kind) = tcp_kind(name).filter(|kind| kind.name != TAHOE) else {
+        if let Err(error @ cc::BuildError::Foreign { .. }) = cc::required(name) {
+            return Err(unknown_control(&error));
+        }
+        let kinds = || tcp_kinds().filter(|kind| kind.name != TAHOE);
         let names = || kinds().map(|kind| kind.name);
         let list: Vec<&str> = names().collect();
         let remedy = match nearest(name, names()) {
@@ -248,7 +251,7 @@ fn control(
     let resolved = Resolved::of_tables(algorithm.params, algorithm.dialects, dialect, &pairs);
     let in_cc = |error| match error {
         cc::BuildError::Param { error, .. } => error,
-        unknown @ cc::BuildError::Unknown { .. } => unknown_control(&unknown),
+        unknown => unknown_control(&unknown),
     };
     let of_spec = |key: &str| cc_spec.args.iter().any(|(own, _)| own == key);
     let within = |error: ParamError| match of_spec(error.key()) {

@@ -260,6 +260,11 @@ impl<S: Source> QuicSender<S> {
         &self.cc
     }
 
+    /// The same, for whoever steers it between two moments of a run.
+    pub fn congestion_control_mut(&mut self) -> &mut AnyCc {
+        &mut self.cc
+    }
+
     /// The rate at which it spaces its packets; `None` where it does not.
     pub fn pacing_rate(&self) -> Option<Rate> {
         self.rate_of_control().or_else(|| self.rate_of_window())

@@ -195,6 +195,11 @@ impl<S: Source> SackSender<S> {
         &self.cc
     }
 
+    /// The same, for whoever steers it between two moments of a run.
+    pub fn congestion_control_mut(&mut self) -> &mut AnyCc {
+        &mut self.cc
+    }
+
     /// Where its data comes from.
     pub fn source(&self) -> &S {
         self.cold.feed.source()

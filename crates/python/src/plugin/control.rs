@@ -1,0 +1,460 @@
+//! A congestion control that is an instance of a class of Python. What the class leaves out is Reno's (RFC 5681).
+
+use super::aqm::{State, nothing};
+use super::call::{Arg, Known, Method, seconds};
+use super::failure::{Place, end, shown};
+use pyo3::prelude::*;
+use pyo3::{IntoPyObjectExt, intern};
+use sojourn_cc::{
+    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Sample, Sent, Stage,
+    Start, Traits, Undo,
+};
+use sojourn_units::{Rate, Span, Time};
+
+/// The methods of a class, where it has them.
+#[derive(Default)]
+pub(super) struct Methods {
+    pub(super) on_start: Option<Method>,
+    pub(super) on_ack: Option<Method>,
+    pub(super) on_loss: Option<Method>,
+    pub(super) on_ecn: Option<Method>,
+    pub(super) on_timeout: Option<Method>,
+}
+
+/// The congestion control.
+pub(super) struct PyControl {
+    class: &'static str,
+    object: Py<PyAny>,
+    methods: Methods,
+    /// Whether it may set a pace.
+    paces: bool,
+    state: State,
+    window: Window,
+    pace: Option<Rate>,
+    /// The window of the instance is not that of `window` yet.
+    stale: bool,
+    mss: u64,
+    initial: u64,
+    /// Most bytes by which one acknowledgement opens the window in slow start.
+    slow_start_limit: u64,
+    /// Bytes acknowledged towards the next segment of growth.
+    counted: u64,
+    sample: Sample,
+}
+
+/// Window and threshold, bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Window {
+    cwnd: u64,
+    ssthresh: u64,
+}
+
+impl std::fmt::Debug for PyControl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?}", self.class, self.window)
+    }
+}
+
+/// What a method may know when it is called.
+struct Seen<'a> {
+    now: Time,
+    mss: u64,
+    start: Option<&'a Start>,
+    acked: Option<&'a Acked>,
+    in_flight: u64,
+    sample: &'a Sample,
+}
+
+impl Known for Seen<'_> {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn value<'py>(&self, py: Python<'py>, arg: Arg) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let time = |time: Option<Span>| time.map(seconds).into_bound_py_any(py);
+        let value = match arg {
+            Arg::Mss => self.mss.into_bound_py_any(py)?,
+            Arg::InitialWindow => {
+                let window = self.start.map(|start| start.initial_window);
+                window.into_bound_py_any(py)?
+            }
+            Arg::Acked => self.acked.map(|acked| acked.bytes).into_bound_py_any(py)?,
+            Arg::InFlight => self.in_flight.into_bound_py_any(py)?,
+            Arg::Rtt => time(match (self.acked, self.start) {
+                (Some(acked), _) => acked.rtt,
+                (None, Some(start)) => start.rtt,
+                (None, None) => None,
+            })?,
+            Arg::MinRtt => time(self.sample.min_rtt)?,
+            Arg::Srtt => time(self.sample.srtt)?,
+            Arg::DeliveryBps => {
+                let rate = self.sample.rate().map(|rate| rate * 8.0);
+                rate.into_bound_py_any(py)?
+            }
+            Arg::Marked => self.sample.marked.into_bound_py_any(py)?,
+            _ => return Ok(None),
+        };
+        Ok(Some(value))
+    }
+}
+
+/// Which of its methods a call is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Loss,
+    Ecn,
+    Timeout(Expiry),
+}
+
+impl PyControl {
+    pub(super) fn new(
+        class: &'static str,
+        object: Py<PyAny>,
+        methods: Methods,
+        paces: bool,
+        state: State,
+    ) -> PyControl {
+        PyControl {
+            class,
+            object,
+            methods,
+            paces,
+            state,
+            window: Window {
+                cwnd: 0,
+                ssthresh: u64::MAX,
+            },
+            pace: None,
+            stale: true,
+            mss: 1,
+            initial: 0,
+            slow_start_limit: u64::MAX,
+            counted: 0,
+            sample: Sample::default(),
+        }
+    }
+
+    fn asks(&self, arg: Arg) -> bool {
+        self.methods
+            .on_ack
+            .as_ref()
+            .is_some_and(|method| method.asks(arg))
+    }
+
+    /// Calls a method, and takes over the window that it leaves.
+    fn call(&mut self, method: &Method, seen: &Seen<'_>) {
+        let place = method.place(seen.now);
+        Python::attach(|py| {
+            self.tell(py, place);
+            nothing(method, &method.call(py, seen), seen.now);
+            self.learn(py, place);
+        });
+    }
+
+    /// Gives the instance the window, if it has another one.
+    fn tell(&mut self, py: Python<'_>, place: Place) {
+        if !self.stale {
+            return;
+        }
+        let object = self.object.bind(py);
+        let told = || {
+            object.setattr(intern!(py, "cwnd"), self.window.cwnd)?;
+            match self.window.ssthresh {
+                u64::MAX => object.setattr(intern!(py, "ssthresh"), f64::INFINITY)?,
+                threshold => object.setattr(intern!(py, "ssthresh"), threshold)?,
+            }
+            object.setattr(intern!(py, "mss"), self.mss)
+        };
+        if let Err(raised) = told() {
+            end(place.raised(py, &raised));
+        }
+        self.stale = false;
+    }
+
+    /// Takes over the window of the instance.
+    fn learn(&mut self, py: Python<'_>, place: Place) {
+        let object = self.object.bind(py);
+        let cwnd = bytes(object.getattr(intern!(py, "cwnd")), place, "cwnd");
+        let ssthresh = bytes(object.getattr(intern!(py, "ssthresh")), place, "ssthresh");
+        self.window = Window {
+            cwnd: cwnd.max(self.mss),
+            ssthresh,
+        };
+        if self.paces {
+            self.pace = pace(object.getattr(intern!(py, "pacing_bps")), place);
+        }
+    }
+
+    fn seen<'a>(&self, now: Time, in_flight: u64, sample: &'a Sample) -> Seen<'a> {
+        Seen {
+            now,
+            mss: self.mss,
+            start: None,
+            acked: None,
+            in_flight,
+            sample,
+        }
+    }
+
+    /// Half of what is in flight (RFC 5681 equation 4).
+    fn half(&self, in_flight: u64) -> u64 {
+        (in_flight / 2).max(2 * self.mss)
+    }
+
+    fn set(&mut self, window: Window) {
+        self.stale |= window != self.window;
+        self.window = window;
+    }
+
+    /// Growth as Reno's (RFC 5681 section 3.1).
+    fn grow(&mut self, bytes: u64) {
+        let Window { mut cwnd, ssthresh } = self.window;
+        if cwnd < ssthresh {
+            cwnd += bytes.min(self.slow_start_limit).min(ssthresh - cwnd);
+        } else {
+            self.counted += bytes;
+            if self.counted >= cwnd {
+                self.counted -= cwnd;
+                cwnd += self.mss;
+            }
+        }
+        self.set(Window { cwnd, ssthresh });
+    }
+
+    fn congested(&mut self, which: Which, congestion: &Congestion) {
+        let before = self.window;
+        let half = self.half(congestion.in_flight);
+        let method = match which {
+            Which::Loss => self.methods.on_loss.take(),
+            Which::Ecn => self.methods.on_ecn.take(),
+            Which::Timeout(_) => self.methods.on_timeout.take(),
+        };
+        let Some(method) = method else {
+            match which {
+                // A class that does not tell them apart answers a mark as it answers a loss.
+                Which::Ecn if self.methods.on_loss.is_some() => {
+                    self.congested(Which::Loss, congestion);
+                }
+                Which::Loss | Which::Ecn => self.set(Window {
+                    cwnd: half,
+                    ssthresh: half,
+                }),
+                Which::Timeout(expiry) => self.time_out(before, half, expiry),
+            }
+            return;
+        };
+        let sample = self.sample;
+        self.call(
+            &method,
+            &self.seen(congestion.now, congestion.in_flight, &sample),
+        );
+        let after = self.window;
+        match which {
+            Which::Timeout(expiry) => {
+                self.time_out(before, half, expiry);
+                self.set(Window {
+                    cwnd: match after.cwnd == before.cwnd {
+                        true => self.window.cwnd,
+                        false => after.cwnd,
+                    },
+                    ssthresh: match after.ssthresh == before.ssthresh {
+                        true => self.window.ssthresh,
+                        false => after.ssthresh,
+                    },
+                });
+            }
+            Which::Loss | Which::Ecn => self.set(Window {
+                cwnd: match after.cwnd == before.cwnd {
+                    true => after.ssthresh.min(after.cwnd).max(self.mss),
+                    false => after.cwnd,
+                },
+                // The window after the repair.
+                ssthresh: match after.ssthresh == before.ssthresh {
+                    true => after.cwnd,
+                    false => after.ssthresh,
+                },
+            }),
+        }
+        self.counted = 0;
+        match which {
+            Which::Loss => self.methods.on_loss = Some(method),
+            Which::Ecn => self.methods.on_ecn = Some(method),
+            Which::Timeout(_) => self.methods.on_timeout = Some(method),
+        }
+    }
+
+    /// The loss window, and the threshold unless the same segment has timed out before.
+    fn time_out(&mut self, before: Window, half: u64, expiry: Expiry) {
+        self.counted = 0;
+        self.set(Window {
+            cwnd: expiry.kept + self.mss,
+            ssthresh: match expiry.again {
+                true => before.ssthresh,
+                false => half,
+            },
+        });
+    }
+}
+
+/// The bytes of an attribute.
+fn bytes(value: PyResult<Bound<'_, PyAny>>, place: Place, name: &str) -> u64 {
+    let allowed = "bytes, from 0 up; ssthresh may be infinite";
+    let value = match value {
+        Ok(value) => value,
+        Err(_) => end(place.wrong(&format!("left no attribute {name}"), allowed)),
+    };
+    match value.extract::<f64>() {
+        Ok(number) if number == f64::INFINITY && name == "ssthresh" => u64::MAX,
+        Ok(number) if (0.0..1e15).contains(&number) => whole(number),
+        _ => end(place.wrong(&format!("set {name} to {}", shown(&value)), allowed)),
+    }
+}
+
+/// The pace of an attribute.
+fn pace(value: PyResult<Bound<'_, PyAny>>, place: Place) -> Option<Rate> {
+    let value = value.ok()?;
+    if value.is_none() {
+        return None;
+    }
+    match value.extract::<f64>() {
+        Ok(number) if (1.0..1e15).contains(&number) => Some(Rate::bps(whole(number))),
+        _ => end(place.wrong(
+            &format!("set pacing_bps to {}", shown(&value)),
+            "bits per second, from 1 up, or None",
+        )),
+    }
+}
+
+/// A number rounded down: from 0 to 10^15.
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is in the range of the target"
+)]
+fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+impl CongestionControl for PyControl {
+    fn on_start(&mut self, start: &Start) {
+        self.mss = start.mss.max(1);
+        self.initial = start.initial_window.max(self.mss);
+        self.slow_start_limit = match start.slow_start_limit {
+            0 => u64::MAX,
+            segments => u64::from(segments) * self.mss,
+        };
+        self.window.cwnd = self.initial;
+        self.stale = true;
+        if let Some(method) = self.methods.on_start.take() {
+            let sample = self.sample;
+            let seen = Seen {
+                start: Some(start),
+                ..self.seen(start.now, 0, &sample)
+            };
+            self.call(&method, &seen);
+            self.methods.on_start = Some(method);
+        }
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        if sent.after_idle {
+            self.counted = 0;
+            self.set(Window {
+                cwnd: self.window.cwnd.min(self.initial),
+                ..self.window
+            });
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        let told = match acked.stage {
+            Stage::Open => acked.limited && !acked.echo,
+            Stage::Recovery => false,
+            Stage::Exit { at_most } => {
+                self.counted = 0;
+                self.set(Window {
+                    cwnd: self.window.ssthresh.min(at_most).max(self.mss),
+                    ..self.window
+                });
+                false
+            }
+        };
+        // A class that counts marks has to see those that come with an echo.
+        let told = told || (acked.stage == Stage::Open && self.asks(Arg::Marked));
+        if !told {
+            return;
+        }
+        let Some(method) = self.methods.on_ack.take() else {
+            self.grow(acked.bytes);
+            return;
+        };
+        let sample = self.sample;
+        let seen = Seen {
+            acked: Some(acked),
+            ..self.seen(acked.now, acked.in_flight, &sample)
+        };
+        self.call(&method, &seen);
+        self.methods.on_ack = Some(method);
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let which = match congestion.kind {
+            CongestionKind::Loss => Which::Loss,
+            CongestionKind::Ecn => Which::Ecn,
+            CongestionKind::Timeout(expiry) => Which::Timeout(expiry),
+        };
+        self.congested(which, congestion);
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.window.cwnd
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.ssthresh
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pace
+    }
+
+    fn traits(&self) -> Traits {
+        let sampled = [Arg::MinRtt, Arg::Srtt, Arg::DeliveryBps, Arg::Marked];
+        Traits {
+            ecn: match self.asks(Arg::Marked) {
+                true => EcnUse::PerSegment,
+                false => EcnUse::Classic,
+            },
+            paces: self.paces,
+            samples: self.asks(Arg::DeliveryBps),
+            unsampled: !self.paces && !sampled.into_iter().any(|arg| self.asks(arg)),
+            raises: Some("a class of Python may answer as it likes"),
+            ..Traits::default()
+        }
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        self.sample = *sample;
+    }
+
+    fn on_decay(&mut self, cwnd: u64) {
+        let segments = self.window.cwnd / self.mss;
+        let used = (segments / 2 + segments / 4) * self.mss;
+        self.set(Window {
+            cwnd,
+            ssthresh: self.window.ssthresh.max(used),
+        });
+    }
+
+    fn on_undo(&mut self, undo: &Undo) {
+        self.set(Window {
+            cwnd: self.window.cwnd.max(undo.cwnd),
+            ssthresh: self.window.ssthresh.max(undo.ssthresh),
+        });
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        self.state.tell(tell);
+    }
+}

@@ -1,0 +1,126 @@
+// Lessons: Markdown with what the figure shows in its first comment, and a study beside it.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+/** Markdown within a line: code, strong, links. */
+function inline(text) {
+  const parts = text.split(/(`[^`]+`)/);
+  return parts
+    .map((part) =>
+      part.startsWith("`") && part.length > 2
+        ? `<code>${escape(part.slice(1, -1))}</code>`
+        : escape(part)
+            .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
+            .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, '<a href="$2">$1</a>'),
+    )
+    .join("");
+}
+
+/** Markdown of paragraphs and lists. */
+function blocks(text) {
+  return text
+    .trim()
+    .split(/\n{2,}/)
+    .map((block) => {
+      const lines = block.split("\n");
+      if (lines.every((line) => /^(\d+\.|-|\s{2,})\s*/.test(line)) && /^(\d+\.|-)\s/.test(lines[0])) {
+        const ordered = /^\d/.test(lines[0]);
+        const items = block.split(/\n(?=(?:\d+\.|-)\s)/).map((item) => item.replace(/^(\d+\.|-)\s+/, "").replace(/\s*\n\s*/g, " "));
+        const tag = ordered ? "ol" : "ul";
+        return `<${tag}>${items.map((item) => `<li>${inline(item)}</li>`).join("")}</${tag}>`;
+      }
+      return `<p>${inline(lines.join(" "))}</p>`;
+    })
+    .join("\n");
+}
+
+/** A lesson: title, question, parts. */
+export function readLesson(folder, name) {
+  const text = readFileSync(join(folder, name, "lesson.md"), "utf8");
+  const figure = /^<!--\s*(\{.*?\})\s*-->\s*/s.exec(text);
+  if (!figure) throw new Error(`${name}: the first comment says what the figure shows`);
+  const body = text.slice(figure[0].length);
+  const title = /^# (.+)$/m.exec(body)?.[1];
+  const sections = body.split(/^## /m).slice(1).map((section) => {
+    const end = section.indexOf("\n");
+    return [section.slice(0, end).trim(), section.slice(end + 1).trim()];
+  });
+  const get = (heading) => {
+    const found = sections.find(([own]) => own === heading);
+    if (!found) throw new Error(`${name}: no section ${heading}`);
+    return found[1];
+  };
+  return {
+    name: name.replace(/^\d+-/, ""),
+    folder: name,
+    title,
+    figure: JSON.parse(figure[1]),
+    question: get("Question").replace(/\s*\n\s*/g, " "),
+    before: get("What you see"),
+    things: get("Try"),
+    answer: get("Answer"),
+  };
+}
+
+const page = (title, main, script) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<base href="../">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; connect-src 'self'; worker-src 'self'; img-src 'self' data:; base-uri 'self'; form-action 'none'">
+<title>${escape(title)}</title>
+<link rel="icon" href="favicon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="style.css">
+</head>
+<body>
+<header>
+<p class="home"><strong>Sojourn</strong></p>
+<nav aria-label="Pages"><a href="index.html">Laboratory</a> <a href="lessons/index.html">Lessons</a></nav>
+</header>
+<main>
+${main}
+</main>
+${script}
+</body>
+</html>
+`;
+
+export function lessonPage(lesson, all) {
+  const at = all.indexOf(lesson);
+  const next = all[at + 1];
+  const main = `<article class="lesson">
+<h1>${escape(lesson.title)}</h1>
+<p class="question">${inline(lesson.question)}</p>
+${blocks(lesson.before)}
+</article>
+<div id="app" class="app loading" data-lesson="${escape(lesson.name)}" data-figure="${escape(JSON.stringify(lesson.figure))}" data-doc="${escape(JSON.stringify(lesson.doc))}"><p>The figure is loading.</p></div>
+<article class="lesson">
+<h2>Try</h2>
+${blocks(lesson.things)}
+<details><summary>Answer</summary>
+${blocks(lesson.answer)}
+</details>
+<p>The scenario is a study, too: <a href="lessons/${lesson.name}.toml" download>${lesson.name}.toml</a>. Run it with <code>sojourn study ${lesson.name}.toml</code>.</p>
+${next ? `<p>Next: <a href="lessons/${next.name}.html">${escape(next.title)}</a></p>` : ""}
+</article>`;
+  return page(`${lesson.title} · Sojourn`, main, '<script type="module" src="lesson.js"></script>');
+}
+
+export function lessonsPage(all) {
+  const items = all.map(
+    (lesson) => `<li><a href="lessons/${lesson.name}.html">${escape(lesson.title)}</a><br>${inline(lesson.question)}</li>`,
+  );
+  const main = `<article class="lesson">
+<h1>Lessons</h1>
+<p>Each lesson is a question, a live figure, three things to try, and an answer that you can unfold. None needs preparation.</p>
+<ol class="lessons-list">
+${items.join("\n")}
+</ol>
+</article>`;
+  return page("Lessons · Sojourn", main, "");
+}

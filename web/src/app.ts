@@ -1,0 +1,482 @@
+// The live figure: runs in a Worker, charts, packets, controls.
+
+import type { Catalogue } from "./catalogue";
+import { Client } from "./client";
+import { make, words } from "./controls";
+import type { Change, Doc, Ended, FromWorker, Meta, Metric, Pace, RunFrame } from "./messages";
+import { Refused, type Refusal } from "./module";
+import { KINDS, Panel, type ChartKind } from "./panel";
+import { Settings, type Edit, type Part } from "./settings";
+import { documents, table, type State } from "./state";
+import { laneColour, laneDash, theme, type Theme } from "./theme";
+import { seconds } from "./units";
+import { of } from "./spec";
+
+/** Simulated seconds per second that can be chosen. */
+const PACES: readonly (readonly [string, string])[] = [
+  ["0.001", "1/1000"],
+  ["0.005", "1/200"],
+  ["0.02", "1/50"],
+  ["0.1", "1/10"],
+  ["0.5", "1/2"],
+  ["1", "Real time"],
+  ["2", "2 times"],
+  ["5", "5 times"],
+  ["20", "20 times"],
+  ["fast", "As fast as it goes"],
+];
+
+/** Rows of a run: enough for a wide chart. */
+const ROWS = 1500;
+
+/** The metrics of the table below the charts. */
+const TABLE = [
+  "utilization_ratio",
+  "sojourn_s_mean",
+  "sojourn_s_p50",
+  "sojourn_s_p95",
+  "sojourn_s_p99",
+  "backlog_packets_mean",
+  "dropped_packets",
+  "marked_packets",
+];
+
+export interface Options {
+  charts: readonly ChartKind[];
+  parts: readonly Part[];
+  /** The state changed by the user's hand, or by a change in the middle of a run. */
+  changed: (state: State) => void;
+}
+
+export class App {
+  readonly element = make("div", { className: "app" });
+  readonly client: Client;
+  private settings: Settings | undefined;
+  private readonly side = make("div", { className: "side" });
+  private readonly main = make("div", { className: "panels" });
+  private readonly clock = make("output", { className: "clock" });
+  private readonly play = make("button", { type: "button", className: "primary" });
+  private readonly restart = make("button", { type: "button", textContent: "Start again" });
+  private readonly paces = make("span");
+  private readonly packetBox = make("input", { type: "checkbox" });
+  private readonly twoBox = make("input", { type: "checkbox" });
+  private readonly notice = make("div", { className: "notice", hidden: true });
+  private readonly legend = make("ul", { className: "legend" });
+  private readonly results = make("div", { className: "results" });
+  private panels: Panel[] = [];
+  private theme: Theme = theme();
+  private run = 0;
+  private now = 0;
+  private ended = false;
+  private playing = true;
+  private spoiled = true;
+  private painting = false;
+  private drawn = false;
+  private restarts = 0;
+  private catalogue: Catalogue | undefined;
+  private last: { digests: string[]; ends: Ended[] } | undefined;
+  private readonly still = matchMedia("(prefers-reduced-motion: reduce)");
+  /** The state as it is for a new run: changes on the way stand in it, too. */
+  private own: State;
+
+  constructor(
+    initial: State,
+    private readonly options: Options,
+  ) {
+    this.own = initial;
+    this.client = new Client((message) => this.hear(message));
+    this.build();
+    this.begin();
+    void this.learn();
+    const spoil = (): void => {
+      this.theme = theme();
+      this.spoiled = true;
+      this.paint();
+    };
+    new ResizeObserver(spoil).observe(this.main);
+    matchMedia("(prefers-color-scheme: dark)").onchange = spoil;
+    new MutationObserver(spoil).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  }
+
+  get state(): State {
+    return this.own;
+  }
+
+  /** The checksums of the outcomes, once the runs have ended. */
+  get digests(): string[] {
+    return this.last?.digests ?? [];
+  }
+
+  get ends(): Ended[] {
+    return this.last?.ends ?? [];
+  }
+
+  get titles(): string[] {
+    return this.panels.map((panel) => panel.title);
+  }
+
+  /** Another scenario, from the beginning. */
+  show(state: State): void {
+    this.own = state;
+    this.packetBox.checked = state.packets;
+    this.twoBox.checked = state.second !== null;
+    this.settings?.show(state);
+    this.showPace();
+    this.begin();
+  }
+
+  private async learn(): Promise<void> {
+    const catalogue = await this.client.call<Catalogue>({ op: "catalogue" });
+    this.catalogue = catalogue;
+    this.settings = new Settings(catalogue, this.options.parts, (edit) => this.edit(edit));
+    this.side.replaceChildren(this.settings.element);
+    this.settings.show(this.own);
+  }
+
+  private build(): void {
+    this.play.onclick = () => this.toggle();
+    this.restart.onclick = () => {
+      this.own = { ...this.own, doc: this.fresh(this.own.doc) };
+      this.tellState(this.own);
+      this.playing = true;
+      this.settings?.show(this.own);
+      this.begin();
+    };
+    this.packetBox.checked = this.own.packets;
+    this.packetBox.onchange = () => this.watch(this.packetBox.checked);
+    this.twoBox.checked = this.own.second !== null;
+    this.twoBox.onchange = () => this.compare(this.twoBox.checked);
+    this.notice.setAttribute("role", "alert");
+    this.clock.setAttribute("aria-live", "off");
+    const bar = make(
+      "div",
+      { className: "bar" },
+      this.play,
+      this.restart,
+      this.paces,
+      make("label", { className: "check" }, this.packetBox, "Show packets"),
+      make("label", { className: "check" }, this.twoBox, "Compare two queues"),
+      this.clock,
+    );
+    bar.setAttribute("role", "group");
+    bar.setAttribute("aria-label", "Playback");
+    const stage = make("div", { className: "stage" }, bar, this.notice, this.legend, this.main, this.results);
+    this.element.append(this.side, stage);
+    this.showPace();
+    this.label();
+  }
+
+  private tellState(state: State): void {
+    this.options.changed(state);
+    this.onState(state);
+  }
+
+  private showPace(): void {
+    this.paces.replaceChildren(
+      words("Speed", PACES, String(this.own.pace), (value) => {
+        const pace: Pace = value === "fast" ? "fast" : Number(value);
+        this.own = { ...this.own, pace };
+        this.client.send({ kind: "pace", pace });
+        this.views();
+        this.tellState(this.own);
+      }),
+    );
+  }
+
+  private label(): void {
+    this.play.textContent = this.ended ? "Play again" : this.playing ? "Pause" : "Play";
+  }
+
+  private toggle(): void {
+    if (this.ended) {
+      this.restart.click();
+      return;
+    }
+    this.playing = !this.playing;
+    this.client.send({ kind: "play", playing: this.playing });
+    this.label();
+  }
+
+  /** Shows packets, slowly enough to see them; or not. */
+  private watch(packets: boolean): void {
+    const slow = typeof this.own.pace === "number" && this.own.pace <= 0.02;
+    const pace: Pace = packets ? (slow ? this.own.pace : 0.02) : slow ? 1 : this.own.pace;
+    this.own = { ...this.own, packets, pace };
+    this.views();
+    this.client.send({ kind: "pace", pace });
+    this.showPace();
+    this.tellState(this.own);
+  }
+
+  private views(): void {
+    for (const panel of this.panels) panel.packets.element.hidden = !this.own.packets;
+    // Packets on links can be seen only where time is slow.
+    const slow = typeof this.own.pace === "number" && this.own.pace <= 0.1;
+    this.client.send({ kind: "views", views: { packets: this.own.packets, wires: slow ? this.wires : [] } });
+  }
+
+  /** Links whose packets somebody draws. */
+  private wires: number[] = [];
+  /** Somebody who draws packets on links. */
+  onFrame: (frame: RunFrame, now: number) => void = () => undefined;
+  /** Somebody who shows what does not move. */
+  onState: (state: State) => void = () => undefined;
+
+  watchLinks(links: number[]): void {
+    this.wires = links;
+    this.views();
+  }
+
+  private compare(two: boolean): void {
+    const now = of(table(this.own.doc, "topology")["queue"], "droptail").name;
+    const second = two ? (now === "fq_codel" ? "droptail" : "fq_codel") : null;
+    this.own = { ...this.own, doc: this.fresh(this.own.doc), second };
+    this.tellState(this.own);
+    this.settings?.show(this.own);
+    this.begin();
+  }
+
+  /** The document without the changes that were made by hand while it ran. */
+  private fresh(doc: Doc): Doc {
+    const changes = doc["changes"];
+    if (!Array.isArray(changes)) return doc;
+    const kept = changes.filter((change) => !this.made.has(JSON.stringify(change)));
+    const next = { ...doc };
+    if (kept.length > 0) next["changes"] = kept;
+    else delete next["changes"];
+    return next;
+  }
+
+  /** Changes made by hand, as they stand in the document. */
+  private made = new Set<string>();
+
+  private edit(edit: Edit): void {
+    const running = !this.ended && this.now > 0 && this.panels.length > 0;
+    const link = this.panels[0]?.meta.queues[0]?.link;
+    // Two runs are of one scenario that differs in its queue; a change of one queue alone would be a third thing.
+    const queues = edit.queues !== undefined && edit.state.second === null;
+    const mid = running && link !== undefined && (edit.rate !== undefined || queues);
+    if (mid) {
+      const change: Change = { link };
+      if (edit.rate !== undefined) change.rate = edit.rate.split("/")[0] ?? edit.rate;
+      if (edit.queues) change.queues = edit.queues;
+      this.pending = edit;
+      this.client.send({ kind: "change", change });
+      return;
+    }
+    this.own = { ...edit.state, doc: this.fresh(edit.state.doc) };
+    this.tellState(this.own);
+    this.settings?.show(this.own);
+    this.begin();
+  }
+
+  /** An edit of which the Worker has not said yet when it happens. */
+  private pending: Edit | undefined;
+
+  private stepUs(doc: Doc): number {
+    const text = String(table(doc, "run")["duration"] ?? "60s");
+    const match = /^([\d.]+)\s*(h|min|s|ms|us)$/.exec(text);
+    const factor = { h: 3600e6, min: 60e6, s: 1e6, ms: 1e3, us: 1 }[match?.[2] ?? "s"] ?? 1e6;
+    return Math.max(100, Math.round(((Number(match?.[1] ?? 60) || 60) * factor) / ROWS));
+  }
+
+  private begin(): void {
+    this.run++;
+    this.now = 0;
+    this.ended = false;
+    this.pending = undefined;
+    this.last = undefined;
+    this.results.replaceChildren();
+    this.label();
+    this.client.send({
+      kind: "open",
+      run: this.run,
+      docs: documents(this.own),
+      stepUs: this.stepUs(this.own.doc),
+      pace: this.own.pace,
+      playing: this.playing,
+    });
+  }
+
+  private hear(message: FromWorker): void {
+    switch (message.kind) {
+      case "ready":
+        performance.mark("module-ready");
+        break;
+      case "opened":
+        if (message.run === this.run) this.opened(message.metas);
+        break;
+      case "frame":
+        if (message.run !== this.run) break;
+        this.now = message.now;
+        if (message.runs[0]) this.onFrame(message.runs[0], performance.now());
+        for (const [index, frame] of message.runs.entries()) this.panels[index]?.take(frame, performance.now());
+        this.paint();
+        break;
+      case "ended":
+        if (message.run !== this.run) break;
+        this.ended = true;
+        this.finish(message.ends);
+        this.label();
+        break;
+      case "changed":
+        if (message.run === this.run) this.changed(message.docs, message.at, message.change);
+        break;
+      case "refused":
+        this.refuse(message.refusal);
+        break;
+      case "trapped":
+        this.trapped(message.text);
+        break;
+      case "answer":
+        break;
+    }
+  }
+
+  private opened(metas: Meta[]): void {
+    this.say(undefined);
+    const two = metas.length > 1;
+    this.panels = metas.map(
+      (meta, index) =>
+        new Panel(meta, two ? ("AB"[index] ?? "") : "", this.options.charts, (kind) => this.panels[1 - index]?.charts.get(kind)),
+    );
+    this.main.replaceChildren(...this.panels.map((panel) => panel.element));
+    this.main.classList.toggle("two", two);
+    this.showLegend(metas[0]);
+    this.views();
+    this.spoiled = true;
+    this.paint();
+  }
+
+  private showLegend(meta: Meta | undefined): void {
+    const colours = this.theme;
+    const items = (meta?.lanes ?? []).map((lane, index) => {
+      const swatch = make("span", { className: "swatch" });
+      swatch.style.borderTopColor = laneColour(colours, index);
+      swatch.style.borderTopStyle = laneDash(index).length > 0 ? "dashed" : "solid";
+      return make("li", {}, swatch, lane.name);
+    });
+    this.legend.replaceChildren(...items);
+    this.legend.setAttribute("aria-label", "Flows");
+  }
+
+  private paint(): void {
+    if (this.painting) return;
+    this.painting = true;
+    requestAnimationFrame((now) => {
+      this.painting = false;
+      if (this.spoiled) {
+        this.spoiled = false;
+        for (const panel of this.panels) panel.spoil();
+        this.showLegend(this.panels[0]?.meta);
+      }
+      let moves = false;
+      for (const panel of this.panels) moves = panel.draw(this.theme, now, this.still.matches) || moves;
+      const end = this.panels[0]?.meta.end_s ?? 0;
+      const text = end > 0 ? `${seconds(this.now)} of ${seconds(end)}` : "";
+      if (this.clock.value !== text) this.clock.value = text;
+      if (this.panels.length > 0 && !this.drawn) {
+        this.drawn = true;
+        performance.mark("figure-drawn");
+      }
+      if (moves && !this.still.matches) this.paint();
+    });
+  }
+
+  /** The Worker has made a change; from now on it stands in the document. */
+  private changed(docs: Doc[], at: number, change: Change): void {
+    const edit = this.pending;
+    this.pending = undefined;
+    const first = docs[0];
+    if (!first) return;
+    const changes = Array.isArray(first["changes"]) ? first["changes"] : [];
+    const before = Array.isArray(this.own.doc["changes"]) ? this.own.doc["changes"] : [];
+    for (const own of changes) {
+      const text = JSON.stringify(own);
+      if (!before.some((other) => JSON.stringify(other) === text)) this.made.add(text);
+    }
+    // The controls show what is in force; the document has what it began with, and the change.
+    this.own = { ...this.own, doc: first };
+    if (edit) this.settings?.show({ ...edit.state, second: edit.state.second });
+    const named = change.queues?.map((own, index) => [own, index] as const) ?? [];
+    for (const [own, index] of named) {
+      if (!own) continue;
+      const entry = this.catalogue?.queues.find((known) => known.name === of(own, "").name);
+      const letter = this.panels.length > 1 ? `${"AB"[index]}: ` : "";
+      this.panels[index]?.rename(`${letter}${entry?.title ?? own} from ${at.toFixed(2)} s on`);
+    }
+    this.tellState(this.own);
+  }
+
+  private finish(ends: Ended[]): void {
+    this.last = { digests: ends.map((end) => end.digest), ends };
+    const queues = ends.map((end) => end.numbers.queues.find((queue) => queue.bottleneck) ?? end.numbers.queues[0]);
+    const body = make("tbody");
+    for (const name of TABLE) {
+      const metrics = queues.map((queue) => queue?.metrics[name]);
+      const known = metrics.find((metric) => metric !== undefined);
+      if (!known) continue;
+      const cells = metrics.map((metric) => make("td", { textContent: metric ? shown(metric) : "–" }));
+      const unit = known.unit && known.unit !== "1" ? ` (${known.unit})` : "";
+      body.append(make("tr", {}, make("th", { scope: "row", textContent: `${known.title}${unit}` }), ...cells));
+    }
+    for (const flow of ends[0]?.numbers.flows.slice(0, 12) ?? []) {
+      const values = ends.map((end) => end.numbers.flows.find((other) => other.flow === flow.flow)?.metrics["goodput_bps_mean"]);
+      const known = values.find((metric) => metric !== undefined);
+      if (!known) continue;
+      const cells = values.map((metric) => make("td", { textContent: metric ? shown(metric) : "–" }));
+      body.append(make("tr", {}, make("th", { scope: "row", textContent: `${known.title}, ${flow.flow} (${known.unit})` }), ...cells));
+    }
+    const heads = this.panels.map((panel) => make("th", { scope: "col", textContent: panel.title }));
+    const head = make("thead", {}, make("tr", {}, make("td"), ...heads));
+    const caption = make("caption", {
+      textContent: `After the warm-up: ${seconds(ends[0]?.numbers.measured_s ?? 0)} measured`,
+    });
+    const sums = ends.map((end) => end.digest).join(", ");
+    this.results.replaceChildren(
+      make("table", {}, caption, head, body),
+      make("p", { className: "digest", textContent: `Checksum of the outcome: ${sums}` }),
+    );
+  }
+
+  private refuse(refusal: Refusal): void {
+    this.pending = undefined;
+    this.settings?.show(this.own);
+    const place = refusal.excerpt ? `\n${refusal.excerpt}` : "";
+    this.say(`${refusal.text}${place}`);
+  }
+
+  private trapped(text: string): void {
+    this.restarts++;
+    this.playing = false;
+    this.ended = true;
+    this.label();
+    this.say(
+      `The simulator stopped at ${seconds(this.now)}: ${text}\nIt has been started again. Please report it with the scenario below: run the same file with the command to see whether it stops there, too.`,
+    );
+    if (!this.catalogue) void this.learn();
+  }
+
+  say(text: string | undefined): void {
+    this.notice.hidden = text === undefined;
+    this.notice.textContent = text ?? "";
+  }
+}
+
+/** A value with its digits that count. */
+function shown(metric: Metric): string {
+  const value = metric.shown;
+  if (Number.isInteger(value)) return String(value);
+  return String(Number(value.toPrecision(4)));
+}
+
+/** What a refused request says to a user. */
+export function because(error: unknown): string {
+  if (error instanceof Refused) {
+    const { text, excerpt } = error.refusal;
+    return excerpt ? `${text}\n${excerpt}` : text;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+export { KINDS };
