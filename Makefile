@@ -114,6 +114,8 @@ check-format: dev-tools
 .PHONY: check-rust
 check-rust: dev-tools
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	@# Its lock file follows the dependencies of the crates here.
+	$(CARGO) metadata --locked --format-version 1 --manifest-path examples/own-algorithms/Cargo.toml > /dev/null
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
 .PHONY: check-python
@@ -147,8 +149,8 @@ check-tidy: dev-tools
 
 .PHONY: own
 own: ## Build, test and run examples/own-algorithms, the crate outside the workspace; minutes on a cold cache
-	cd examples/own-algorithms && $(CARGO) test --locked && $(CARGO) run --quiet --locked -- show ramp
-	cd examples/own-algorithms && $(CARGO) run --quiet --locked -- dumbbell --queue ramp --queue codel --flow gentle --duration 5s
+	cd examples/own-algorithms && $(CARGO) test --locked && $(CARGO) run --quiet --locked -- show slope
+	cd examples/own-algorithms && $(CARGO) run --quiet --locked -- dumbbell --queue slope --queue codel --flow gentle --duration 5s
 
 .PHONY: api
 api: ## Compare what the crate sojourn exports with crates/sojourn/tests/api.txt

@@ -246,6 +246,7 @@ class Control:
     | `srtt` | seconds, float, or `None` | smoothed round-trip time | `on_ack` |
     | `delivery_bps` | bits per second, float, or `None` | delivery rate | `on_ack` |
     | `marked` | bytes, int | that arrived with a mark; asking for it turns ECN on, as DCTCP does | `on_ack` |
+    | `random` | `Random` | the stream of this connection | all |
     """
 
     cwnd: float = 0.0
@@ -260,7 +261,7 @@ class Control:
 _JUDGED = ("size", "flow", "ecn", "dscp")
 _QUEUE = ("packets", "bytes", "rate", "random")
 _NOW = ("now", "now_ps")
-_CONGESTION = (*_NOW, "mss", "in_flight")
+_CONGESTION = (*_NOW, "mss", "in_flight", "random")
 
 # The methods of each kind, and the arguments that each may ask for.
 _METHODS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
@@ -276,7 +277,7 @@ _METHODS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "ready_at": _NOW,
     },
     "control": {
-        "on_start": (*_NOW, "mss", "initial_window", "rtt"),
+        "on_start": (*_NOW, "mss", "initial_window", "rtt", "random"),
         "on_ack": (
             *_CONGESTION,
             "acked",

@@ -180,3 +180,44 @@ def test_a_marker_marks_what_can_be_marked_and_drops_the_rest(tmp_path: Path) ->
     row = next(row for row in results.queues.to_dicts() if row["queue"] == "left-right")
     assert row["marked_packets"] > 0
     assert row["dropped_packets"] == 0
+
+
+DICE = """from sojourn.plugin import Control
+
+
+class Dice(Control):
+    STATE = ("drawn",)
+    drawn = 0
+
+    def on_start(self, mss, random):
+        self.drawn = 2 + random.below(1_000_000)
+        self.cwnd = mss * (2 + self.drawn % 20)
+
+    def on_ack(self):
+        pass
+"""
+
+
+def drawn(flows: list[str], seed: int) -> list[float]:
+    """Goodputs, in which only what the connections have drawn makes a difference."""
+    scenario = sojourn.dumbbell(
+        rate="100Mbps", rtt="50ms", flows=flows, duration="4s", warmup="1s", seed=seed
+    ).with_("topology.queue", "droptail limit=1000p")
+    results = sojourn.run(scenario, replications=2, threads=2)
+    return [row["goodput_bps_mean"] for row in results.flows.to_dicts()]
+
+
+def test_connections_of_a_class_draw_numbers_of_their_own(tmp_path: Path) -> None:
+    module(tmp_path, DICE, name="dice")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(tmp_path))
+        first = drawn(["6*dice:Dice"], 1)
+        assert len(set(first)) > len(first) // 2, first
+        assert drawn(["6*dice:Dice"], 1) == first
+        assert drawn(["6*dice:Dice"], 2) != first
+        # A flow more leaves the others what they drew.
+        more = drawn(["6*dice:Dice", "dice:Dice start=3.9s"], 1)
+        assert more[:6] == first[:6]
+        # And so do the connections of a workload.
+        short = ["web tcp=(dice:Dice)"]
+        assert drawn(short, 1) == drawn(short, 1) != drawn(short, 2)

@@ -67,6 +67,11 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_undo(&mut self, undo: &Undo) {
         let _ = undo;
     }
+    /// Where the random numbers of this connection begin: a number of its own for each connection of each run, told before
+    /// [`Self::on_start`] by what builds the connection. Only algorithms from outside this crate are told; those inside draw nothing.
+    fn seed(&mut self, seed: u64) {
+        let _ = seed;
+    }
     /// An action from outside at `now`, between two moments of the run: what a learning environment has decided. What its numbers mean is the
     /// algorithm's own; most take none.
     fn steer(&mut self, now: Time, action: &[f64]) {

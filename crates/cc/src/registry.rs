@@ -540,6 +540,10 @@ macro_rules! algorithms {
                 self.other_mut().on_undo(undo);
             }
 
+            fn seed(&mut self, seed: u64) {
+                self.other_mut().seed(seed);
+            }
+
             fn steer(&mut self, now: Time, action: &[f64]) {
                 self.other_mut().steer(now, action);
             }

@@ -15,6 +15,7 @@
 
 mod arguments;
 mod built;
+mod control;
 mod data;
 mod kind;
 mod kinds;

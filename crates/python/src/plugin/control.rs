@@ -3,12 +3,15 @@
 use super::aqm::{State, nothing};
 use super::call::{Arg, Known, Method, seconds};
 use super::failure::{Place, end, shown};
+use super::random::Random;
 use pyo3::prelude::*;
 use pyo3::{IntoPyObjectExt, intern};
 use sojourn_cc::{
     Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Sample, Sent, Stage,
     Start, Traits, Undo,
 };
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_sim::Stream;
 use sojourn_units::{Rate, Span, Time};
 
 /// The methods of a class, where it has them.
@@ -31,6 +34,8 @@ pub(super) struct PyControl {
     state: State,
     window: Window,
     pace: Option<Rate>,
+    /// What its methods draw from; its stream is known once the connection is built.
+    random: Option<Py<Random>>,
     /// The window of the instance is not that of `window` yet.
     stale: bool,
     mss: u64,
@@ -63,6 +68,7 @@ struct Seen<'a> {
     acked: Option<&'a Acked>,
     in_flight: u64,
     sample: &'a Sample,
+    random: Option<&'a Py<Random>>,
 }
 
 impl Known for Seen<'_> {
@@ -91,6 +97,7 @@ impl Known for Seen<'_> {
                 let rate = self.sample.rate().map(|rate| rate * 8.0);
                 rate.into_bound_py_any(py)?
             }
+            Arg::Random => self.random.map(|own| own.bind(py)).into_bound_py_any(py)?,
             Arg::Marked => self.sample.marked.into_bound_py_any(py)?,
             _ => return Ok(None),
         };
@@ -125,6 +132,7 @@ impl PyControl {
                 ssthresh: u64::MAX,
             },
             pace: None,
+            random: None,
             stale: true,
             mss: 1,
             initial: 0,
@@ -142,11 +150,12 @@ impl PyControl {
     }
 
     /// Calls a method, and takes over the window that it leaves.
-    fn call(&mut self, method: &Method, seen: &Seen<'_>) {
+    fn call(&mut self, method: &Method, seen: Seen<'_>) {
         let place = method.place(seen.now);
         Python::attach(|py| {
             self.tell(py, place);
-            nothing(method, &method.call(py, seen), seen.now);
+            let random = self.random.as_ref();
+            nothing(method, &method.call(py, &Seen { random, ..seen }), seen.now);
             self.learn(py, place);
         });
     }
@@ -193,6 +202,7 @@ impl PyControl {
             acked: None,
             in_flight,
             sample,
+            random: None,
         }
     }
 
@@ -246,7 +256,7 @@ impl PyControl {
         let sample = self.sample;
         self.call(
             &method,
-            &self.seen(congestion.now, congestion.in_flight, &sample),
+            self.seen(congestion.now, congestion.in_flight, &sample),
         );
         let after = self.window;
         match which {
@@ -337,6 +347,32 @@ fn whole(number: f64) -> u64 {
 }
 
 impl CongestionControl for PyControl {
+    fn seed(&mut self, seed: u64) {
+        let methods = &self.methods;
+        let all = [
+            &methods.on_start,
+            &methods.on_ack,
+            &methods.on_loss,
+            &methods.on_ecn,
+            &methods.on_timeout,
+        ];
+        if !all
+            .into_iter()
+            .flatten()
+            .any(|method| method.asks(Arg::Random))
+        {
+            return;
+        }
+        let random = Random::new(Stream::derive(seed, 0, "plugin"));
+        match Python::attach(|py| Py::new(py, random)) {
+            Ok(random) => self.random = Some(random),
+            Err(raised) => {
+                let problem = format!("{}: no random numbers: {raised}", self.class);
+                end(LabError::new(LabErrorKind::Bug, problem))
+            }
+        }
+    }
+
     fn on_start(&mut self, start: &Start) {
         self.mss = start.mss.max(1);
         self.initial = start.initial_window.max(self.mss);
@@ -352,7 +388,7 @@ impl CongestionControl for PyControl {
                 start: Some(start),
                 ..self.seen(start.now, 0, &sample)
             };
-            self.call(&method, &seen);
+            self.call(&method, seen);
             self.methods.on_start = Some(method);
         }
     }
@@ -394,7 +430,7 @@ impl CongestionControl for PyControl {
             acked: Some(acked),
             ..self.seen(acked.now, acked.in_flight, &sample)
         };
-        self.call(&method, &seen);
+        self.call(&method, seen);
         self.methods.on_ack = Some(method);
     }
 

@@ -41,6 +41,8 @@ pub struct Server {
     next: Option<(Time, u64)>,
     left: u64,
     rng: Stream,
+    /// Where the random numbers of the connections begin.
+    seed: u64,
     start: Time,
     stop: Time,
     alarms: Alarms,
@@ -113,6 +115,7 @@ impl Server {
             arrivals: config.arrivals,
             next: None,
             left: config.most,
+            seed: config.rng.clone().bits(),
             rng: config.rng,
             start: config.start,
             stop: config.stop.unwrap_or(Time::MAX),
@@ -187,8 +190,12 @@ impl Server {
         self.close(slot);
         let now = host.now();
         let source = Timed::new(AnySource::Bulk(Bulk::of(bytes)), now);
-        // A transfer draws nothing.
-        let rng = Stream::derive(0, 0, "");
+        // A transfer draws nothing, but its congestion control may.
+        let rng = Stream::derive(
+            self.seed.wrapping_add(u64::from(slot)),
+            number,
+            "connection",
+        );
         let mut end = self.plan.sender(self.first + slot, source, rng, now);
         let place = &mut self.slots[to_usize(slot)];
         place.number = number;

@@ -4,6 +4,7 @@ use crate::entry::Resolved;
 use crate::flow::arguments::{
     CC, check_keys, own_dialect, pairs_of, refuse_without_marks, unknown_control,
 };
+use crate::flow::control::make;
 use crate::timed::Timed;
 use sojourn_cc::{CongestionControl, EcnUse, registry as cc};
 use sojourn_sim::Stream;
@@ -45,7 +46,7 @@ impl QuicPlan {
         QuicSender::new(QuicConfig {
             flow,
             params: self.params.clone(),
-            cc: (self.control)(),
+            cc: make(&self.control, &rng),
             source,
             rng,
             start,

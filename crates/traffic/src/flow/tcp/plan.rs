@@ -7,6 +7,7 @@ use super::refusals::{
 };
 use crate::entry::{Resolved, usable_dialect, wrong};
 use crate::flow::arguments::{CC, check_keys, pairs_of, refuse_without_marks, unknown_control};
+use crate::flow::control::make;
 use crate::timed::Timed;
 use sojourn_cc::ledbat_plus::{LedbatPlus, LedbatPlusParams};
 use sojourn_cc::{AnyCc, Build, CongestionControl, EcnUse, Traits, registry as cc};
@@ -60,7 +61,7 @@ impl TcpPlan {
         start: Time,
         stop: Option<Time>,
     ) -> TcpEnd {
-        let (params, cc) = (self.params.clone(), (self.control)());
+        let (params, cc) = (self.params.clone(), make(&self.control, &rng));
         match &self.sack {
             Some(sack) => {
                 let sender = SackSender::new(SackConfig {
