@@ -71,9 +71,10 @@ page: web/node_modules/.package-lock.json ## Build the live page into target/pag
 
 .PHONY: page-test
 page-test: page ## Compare the page's module with the native build, and use the page in headless Chromium
-	$(CARGO) run --quiet --package sojourn-web --example identity > $(TARGET)/identity.jsonl
+	$(CARGO) build --quiet --package sojourn-cli --package sojourn-web --bins --examples
+	$(TARGET)/debug/examples/identity > $(TARGET)/identity.jsonl
 	cd web && node tests/identity.mjs $(abspath $(TARGET))/page/sojourn.wasm $(abspath $(TARGET))/identity.jsonl
-	cd web && npx playwright test
+	cd web && SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn SOJOURN_OUTCOME=$(abspath $(TARGET))/debug/examples/outcome npx playwright test
 
 # Browsers are the system's: nothing is downloaded but what the lock file names.
 web/node_modules/.package-lock.json: web/package-lock.json

@@ -293,6 +293,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     page = out.parent / "page"
     if (page / "embed.html").is_file():
         shutil.copytree(page, out / "live")
+    else:
+        (out / "_static" / "live.js").write_text("// No live page.\n", encoding="utf-8")
     print(f"site: {pages} pages in {options.out}, {len(problems)} broken links")
     return int(bool(problems))
 

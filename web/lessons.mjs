@@ -65,7 +65,7 @@ export function readLesson(folder, name) {
   };
 }
 
-const page = (title, main, script) => `<!doctype html>
+const page = (title, main, script, head = "") => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -76,12 +76,13 @@ const page = (title, main, script) => `<!doctype html>
 <title>${escape(title)}</title>
 <link rel="icon" href="favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="style.css">
+${head}
 </head>
 <body>
-<header>
-<p class="home"><strong>Sojourn</strong></p>
-<nav aria-label="Pages"><a href="index.html">Laboratory</a> <a href="lessons/index.html">Lessons</a></nav>
-</header>
+<header><div class="head">
+<p class="brand"><img src="favicon.svg" alt="">Sojourn live</p>
+<nav aria-label="Pages"><a href="index.html">Laboratory</a> <a href="lessons/index.html" aria-current="${title.startsWith("Lessons") ? "page" : "true"}">Lessons</a></nav>
+</div></header>
 <main>
 ${main}
 </main>
@@ -90,10 +91,12 @@ ${script}
 </html>
 `;
 
-export function lessonPage(lesson, all) {
+export function lessonPage(lesson, all, preload) {
   const at = all.indexOf(lesson);
   const next = all[at + 1];
+  const before = all[at - 1];
   const main = `<article class="lesson">
+<p class="place">Lesson ${at + 1} of ${all.length}</p>
 <h1>${escape(lesson.title)}</h1>
 <p class="question">${inline(lesson.question)}</p>
 ${blocks(lesson.before)}
@@ -105,10 +108,11 @@ ${blocks(lesson.things)}
 <details><summary>Answer</summary>
 ${blocks(lesson.answer)}
 </details>
+<p><a id="whole" href="index.html">Open this scenario in the laboratory</a>, where you can change everything else.</p>
 <p>The scenario is a study, too: <a href="lessons/${lesson.name}.toml" download>${lesson.name}.toml</a>. Run it with <code>sojourn study ${lesson.name}.toml</code>.</p>
-${next ? `<p>Next: <a href="lessons/${next.name}.html">${escape(next.title)}</a></p>` : ""}
+<p class="next">${before ? `<a href="lessons/${before.name}.html">← ${escape(before.title)}</a>` : "<span></span>"}${next ? `<a href="lessons/${next.name}.html">${escape(next.title)} →</a>` : ""}</p>
 </article>`;
-  return page(`${lesson.title} · Sojourn`, main, '<script type="module" src="lesson.js"></script>');
+  return page(`${lesson.title} · Sojourn`, main, '<script type="module" src="lesson.js"></script>', preload);
 }
 
 export function lessonsPage(all) {

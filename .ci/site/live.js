@@ -1,5 +1,5 @@
-// On the page of a queue or a congestion control, offers to run its figure live. The still figure stays where the page is not on a server, and
-// until the reader asks.
+// On the page of a queue or a congestion control, offers to run its figure live. The still figure stays. `.ci/website.py`
+// leaves this script empty in a site without the page.
 
 (() => {
   const found = /\/docs\/reference\/(queues|congestion)\/([a-z0-9_]+)\.html$/.exec(location.pathname);
@@ -9,8 +9,26 @@
   const key = family === "queues" ? "queue" : "flow";
   const live = new URL(`../live/embed.html?${key}=${name}`, base);
 
+  // The frame is of this site: it gets the height that it needs, and the colours that the reader has chosen.
+  const fit = (frame) => {
+    const inside = frame.contentDocument?.documentElement;
+    if (!inside) return;
+    const height = () => (frame.style.height = `${inside.querySelector("body").scrollHeight + 4}px`);
+    const colours = () => {
+      const chosen = document.body.dataset.theme;
+      if (chosen === "light" || chosen === "dark") inside.dataset.theme = chosen;
+      else delete inside.dataset.theme;
+    };
+    new ResizeObserver(height).observe(inside.querySelector("body"));
+    new MutationObserver(colours).observe(document.body, { attributeFilter: ["data-theme"] });
+    height();
+    colours();
+  };
+
   const offer = () => {
-    const figure = document.querySelector(`article img[src$="/images/${family}/${name}.svg"]`);
+    // Sphinx gathers pictures in one folder, and numbers those of one name.
+    const own = new RegExp(`/${name}\\d*\\.svg$`);
+    const figure = [...document.querySelectorAll("article img")].find((image) => own.test(image.getAttribute("src") ?? ""));
     if (!figure) return;
     const button = document.createElement("button");
     button.type = "button";
@@ -21,13 +39,12 @@
       frame.src = live.href;
       frame.title = `${name}, live`;
       frame.className = "live-frame";
+      frame.onload = () => fit(frame);
       button.replaceWith(frame);
     };
     figure.closest("p, figure")?.after(button);
   };
 
-  // A site without the page has no button.
-  const begin = () => fetch(live, { method: "HEAD" }).then((answer) => answer.ok && offer(), () => undefined);
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
-  else begin();
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", offer);
+  else offer();
 })();

@@ -207,3 +207,17 @@ def test_pages_fit_the_window_and_load_nothing_from_a_network(
         assert broken == [], name
     assert problems == []
     page.close()
+
+
+def test_reference_pages_offer_their_figures_live(site: Path, address: str, browser: Any) -> None:
+    if not (site / "live" / "embed.html").is_file():
+        pytest.skip("the site has no live page: run make page, then make site")
+    page = browser.new_page()
+    for family, name, shown in [("queues", "codel", "CoDel"), ("congestion", "bbr", "bbr-1")]:
+        page.goto(f"{address}/docs/reference/{family}/{name}.html")
+        page.get_by_role("button", name="Run it live").click()
+        stage = page.frame_locator(".live-frame").locator(".stage")
+        stage.get_by_text(shown).first.wait_for()
+        # The still figure stays.
+        assert page.locator(f"article img[src$='{name}.svg']").count() == 1
+    page.close()

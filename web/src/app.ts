@@ -1,15 +1,18 @@
 // The live figure: runs in a Worker, charts, packets, controls.
 
 import type { Catalogue } from "./catalogue";
-import { Client } from "./client";
+import type { Chart } from "./chart";
+import { Client, type Heard } from "./client";
 import { make, words } from "./controls";
-import type { Change, Doc, Ended, FromWorker, Meta, Metric, Pace, RunFrame } from "./messages";
+import type { Change, Doc, Ended, Meta, Pace, RunFrame } from "./messages";
 import { Refused, type Refusal } from "./module";
 import { KINDS, Panel, type ChartKind } from "./panel";
 import { Settings, type Edit, type Part } from "./settings";
 import { documents, table, type State } from "./state";
+import { resultsOf } from "./results";
+import { stepOf } from "./rows";
 import { laneColour, laneDash, theme, type Theme } from "./theme";
-import { seconds } from "./units";
+import { long, read, seconds } from "./units";
 import { of } from "./spec";
 
 /** Simulated seconds per second that can be chosen. */
@@ -24,21 +27,6 @@ const PACES: readonly (readonly [string, string])[] = [
   ["5", "5 times"],
   ["20", "20 times"],
   ["fast", "As fast as it goes"],
-];
-
-/** Rows of a run: enough for a wide chart. */
-const ROWS = 1500;
-
-/** The metrics of the table below the charts. */
-const TABLE = [
-  "utilization_ratio",
-  "sojourn_s_mean",
-  "sojourn_s_p50",
-  "sojourn_s_p95",
-  "sojourn_s_p99",
-  "backlog_packets_mean",
-  "dropped_packets",
-  "marked_packets",
 ];
 
 export interface Options {
@@ -72,7 +60,6 @@ export class App {
   private spoiled = true;
   private painting = false;
   private drawn = false;
-  private restarts = 0;
   private catalogue: Catalogue | undefined;
   private last: { digests: string[]; ends: Ended[] } | undefined;
   private readonly still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -87,6 +74,7 @@ export class App {
     this.client = new Client((message) => this.hear(message));
     this.build();
     this.begin();
+    this.beat();
     void this.learn();
     const spoil = (): void => {
       this.theme = theme();
@@ -111,6 +99,17 @@ export class App {
     return this.last?.ends ?? [];
   }
 
+  /** Where the run is, in simulated seconds. */
+  get time(): number {
+    return this.now;
+  }
+
+  /** How often the figure has been drawn with something new. */
+  paints = 0;
+
+  /** Simulated seconds per second of computing. */
+  speed = 0;
+
   get titles(): string[] {
     return this.panels.map((panel) => panel.title);
   }
@@ -118,10 +117,12 @@ export class App {
   /** Another scenario, from the beginning. */
   show(state: State): void {
     this.own = state;
+    this.playing = true;
     this.packetBox.checked = state.packets;
     this.twoBox.checked = state.second !== null;
     this.settings?.show(state);
     this.showPace();
+    this.onState(state);
     this.begin();
   }
 
@@ -166,6 +167,16 @@ export class App {
     this.label();
   }
 
+  /** With every frame that the browser shows, asks the Worker to go on; not before it has answered the last time. */
+  private readonly beat = (): void => {
+    if (!this.asked && !this.opening && this.playing && !this.ended && this.own.pace !== "fast") {
+      this.asked = true;
+      this.client.send({ kind: "beat" });
+    }
+    requestAnimationFrame(this.beat);
+  };
+  private asked = false;
+
   private tellState(state: State): void {
     this.options.changed(state);
     this.onState(state);
@@ -184,6 +195,7 @@ export class App {
   }
 
   private label(): void {
+    this.restart.hidden = this.ended;
     this.play.textContent = this.ended ? "Play again" : this.playing ? "Pause" : "Play";
   }
 
@@ -212,13 +224,13 @@ export class App {
     for (const panel of this.panels) panel.packets.element.hidden = !this.own.packets;
     // Packets on links can be seen only where time is slow.
     const slow = typeof this.own.pace === "number" && this.own.pace <= 0.1;
-    this.client.send({ kind: "views", views: { packets: this.own.packets, wires: slow ? this.wires : [] } });
+    this.client.send({ kind: "views", views: { packets: this.own.packets, queue: this.queue, wires: slow ? this.wires : [] } });
   }
 
   /** Links whose packets somebody draws. */
   private wires: number[] = [];
   /** Somebody who draws packets on links. */
-  onFrame: (frame: RunFrame, now: number) => void = () => undefined;
+  onFrame: (frame: RunFrame) => void = () => undefined;
   /** Somebody who shows what does not move. */
   onState: (state: State) => void = () => undefined;
 
@@ -273,43 +285,51 @@ export class App {
   /** An edit of which the Worker has not said yet when it happens. */
   private pending: Edit | undefined;
 
-  private stepUs(doc: Doc): number {
+  private duration(doc: Doc): number {
     const text = String(table(doc, "run")["duration"] ?? "60s");
-    const match = /^([\d.]+)\s*(h|min|s|ms|us)$/.exec(text);
-    const factor = { h: 3600e6, min: 60e6, s: 1e6, ms: 1e3, us: 1 }[match?.[2] ?? "s"] ?? 1e6;
-    return Math.max(100, Math.round(((Number(match?.[1] ?? 60) || 60) * factor) / ROWS));
+    return read("duration", text)?.value ?? 60;
   }
 
   private begin(): void {
     this.run++;
     this.now = 0;
     this.ended = false;
+    this.opening = true;
+    this.asked = false;
     this.pending = undefined;
     this.last = undefined;
+    this.paint();
     this.results.replaceChildren();
     this.label();
     this.client.send({
       kind: "open",
       run: this.run,
       docs: documents(this.own),
-      stepUs: this.stepUs(this.own.doc),
+      stepUs: stepOf(this.duration(this.own.doc)),
       pace: this.own.pace,
       playing: this.playing,
     });
   }
 
-  private hear(message: FromWorker): void {
+  private hear(message: Heard): void {
     switch (message.kind) {
-      case "ready":
-        performance.mark("module-ready");
+      case "silent":
+        this.silent(message.seconds);
+        break;
+      case "back":
+        if (this.isSilent) this.say(undefined);
+        break;
+      case "pong":
         break;
       case "opened":
         if (message.run === this.run) this.opened(message.metas);
         break;
       case "frame":
         if (message.run !== this.run) break;
+        this.asked = false;
         this.now = message.now;
-        if (message.runs[0]) this.onFrame(message.runs[0], performance.now());
+        this.speed = message.speed;
+        if (message.runs[0]) this.onFrame(message.runs[0]);
         for (const [index, frame] of message.runs.entries()) this.panels[index]?.take(frame, performance.now());
         this.paint();
         break;
@@ -333,13 +353,22 @@ export class App {
     }
   }
 
+  /** A run was asked for and has not begun yet: one of many flows takes seconds. */
+  private opening = false;
+
   private opened(metas: Meta[]): void {
-    this.say(undefined);
+    this.opening = false;
+    if (!this.keep) this.say(undefined);
+    this.keep = false;
     const two = metas.length > 1;
-    this.panels = metas.map(
-      (meta, index) =>
-        new Panel(meta, two ? ("AB"[index] ?? "") : "", this.options.charts, (kind) => this.panels[1 - index]?.charts.get(kind)),
-    );
+    const point = (time: number | undefined): void => {
+      for (const panel of this.panels) panel.point(time);
+    };
+    this.panels = metas.map((meta, index) => {
+      const peer = (kind: ChartKind): Chart | undefined => this.panels[1 - index]?.charts.get(kind);
+      return new Panel(meta, two ? ("AB"[index] ?? "") : "", this.options.charts, peer, () => this.chosen(index), point, () => this.paint());
+    });
+    this.queue = 0;
     this.main.replaceChildren(...this.panels.map((panel) => panel.element));
     this.main.classList.toggle("two", two);
     this.showLegend(metas[0]);
@@ -347,6 +376,17 @@ export class App {
     this.spoiled = true;
     this.paint();
   }
+
+  /** Another of several queues is shown. */
+  private chosen(index: number): void {
+    this.queue = this.panels[index]?.queue ?? 0;
+    this.views();
+    this.spoiled = true;
+    this.paint();
+  }
+
+  /** Whose packets are shown. */
+  private queue = 0;
 
   private showLegend(meta: Meta | undefined): void {
     const colours = this.theme;
@@ -365,6 +405,7 @@ export class App {
     this.painting = true;
     requestAnimationFrame((now) => {
       this.painting = false;
+      this.paints++;
       if (this.spoiled) {
         this.spoiled = false;
         for (const panel of this.panels) panel.spoil();
@@ -373,7 +414,7 @@ export class App {
       let moves = false;
       for (const panel of this.panels) moves = panel.draw(this.theme, now, this.still.matches) || moves;
       const end = this.panels[0]?.meta.end_s ?? 0;
-      const text = end > 0 ? `${seconds(this.now)} of ${seconds(end)}` : "";
+      const text = this.opening ? "Preparing…" : end > 0 ? `${seconds(this.now)} of ${long(end)}` : "";
       if (this.clock.value !== text) this.clock.value = text;
       if (this.panels.length > 0 && !this.drawn) {
         this.drawn = true;
@@ -402,72 +443,67 @@ export class App {
     for (const [own, index] of named) {
       if (!own) continue;
       const entry = this.catalogue?.queues.find((known) => known.name === of(own, "").name);
-      const letter = this.panels.length > 1 ? `${"AB"[index]}: ` : "";
-      this.panels[index]?.rename(`${letter}${entry?.title ?? own} from ${at.toFixed(2)} s on`);
+      this.panels[index]?.rename(`${entry?.title ?? own} from ${at.toFixed(2)} s on`);
     }
     this.tellState(this.own);
   }
 
   private finish(ends: Ended[]): void {
     this.last = { digests: ends.map((end) => end.digest), ends };
-    const queues = ends.map((end) => end.numbers.queues.find((queue) => queue.bottleneck) ?? end.numbers.queues[0]);
-    const body = make("tbody");
-    for (const name of TABLE) {
-      const metrics = queues.map((queue) => queue?.metrics[name]);
-      const known = metrics.find((metric) => metric !== undefined);
-      if (!known) continue;
-      const cells = metrics.map((metric) => make("td", { textContent: metric ? shown(metric) : "–" }));
-      const unit = known.unit && known.unit !== "1" ? ` (${known.unit})` : "";
-      body.append(make("tr", {}, make("th", { scope: "row", textContent: `${known.title}${unit}` }), ...cells));
-    }
-    for (const flow of ends[0]?.numbers.flows.slice(0, 12) ?? []) {
-      const values = ends.map((end) => end.numbers.flows.find((other) => other.flow === flow.flow)?.metrics["goodput_bps_mean"]);
-      const known = values.find((metric) => metric !== undefined);
-      if (!known) continue;
-      const cells = values.map((metric) => make("td", { textContent: metric ? shown(metric) : "–" }));
-      body.append(make("tr", {}, make("th", { scope: "row", textContent: `${known.title}, ${flow.flow} (${known.unit})` }), ...cells));
-    }
-    const heads = this.panels.map((panel) => make("th", { scope: "col", textContent: panel.title }));
-    const head = make("thead", {}, make("tr", {}, make("td"), ...heads));
-    const caption = make("caption", {
-      textContent: `After the warm-up: ${seconds(ends[0]?.numbers.measured_s ?? 0)} measured`,
-    });
-    const sums = ends.map((end) => end.digest).join(", ");
-    this.results.replaceChildren(
-      make("table", {}, caption, head, body),
-      make("p", { className: "digest", textContent: `Checksum of the outcome: ${sums}` }),
-    );
+    for (const panel of this.panels) panel.tell();
+    this.onFrame({ rows: new Float64Array(0) });
+    this.results.replaceChildren(...resultsOf(ends, this.titles));
   }
 
   private refuse(refusal: Refusal): void {
     this.pending = undefined;
+    this.opening = false;
     this.settings?.show(this.own);
     const place = refusal.excerpt ? `\n${refusal.excerpt}` : "";
     this.say(`${refusal.text}${place}`);
   }
 
   private trapped(text: string): void {
-    this.restarts++;
-    this.playing = false;
-    this.ended = true;
-    this.label();
-    this.say(
-      `The simulator stopped at ${seconds(this.now)}: ${text}\nIt has been started again. Please report it with the scenario below: run the same file with the command to see whether it stops there, too.`,
+    this.stopped(
+      `The simulator stopped at ${seconds(this.now)} of the run: ${text}\nIt has been started again, and you can go on. The scenario below is unchanged: run the same file with the command to see whether it stops there, too, and please report it.`,
     );
+  }
+
+  /** The Worker reads no messages: it may be at a part of a run that has very many packets, or it may never come back. */
+  private silent(time: number): void {
+    if (this.isSilent) return;
+    const stop = make("button", { type: "button", textContent: "Stop it" });
+    stop.onclick = () => {
+      this.client.restart("it was stopped");
+      this.stopped(`You stopped the simulator at ${seconds(this.now)} of the run.`);
+    };
+    this.say(
+      `The simulator has been computing for ${time} s without a break at ${seconds(this.now)} of the run. You can wait, or stop it and make the scenario smaller: fewer flows, a lower rate.`,
+    );
+    this.isSilent = true;
+    this.notice.append(" ", stop);
+  }
+
+  private isSilent = false;
+  private keep = false;
+
+  /** The run is over before its end. */
+  private stopped(text: string): void {
+    this.ended = true;
+    this.opening = false;
+    this.label();
+    this.paint();
+    this.say(text);
     if (!this.catalogue) void this.learn();
   }
 
-  say(text: string | undefined): void {
+  /** Shows a notice, or none. One that is kept stays when the next run begins. */
+  say(text: string | undefined, keep = false): void {
+    this.isSilent = false;
+    this.keep = keep;
     this.notice.hidden = text === undefined;
     this.notice.textContent = text ?? "";
   }
-}
-
-/** A value with its digits that count. */
-function shown(metric: Metric): string {
-  const value = metric.shown;
-  if (Number.isInteger(value)) return String(value);
-  return String(Number(value.toPrecision(4)));
 }
 
 /** What a refused request says to a user. */

@@ -1,16 +1,19 @@
-// A chart over the whole length of a run. The axis of time is fixed, so that only what is new has to be drawn; everything is drawn again
-// when a value leaves the scale, or when size or colours change.
+// A chart of a run from its beginning. Only what is new is drawn; everything is drawn again when a value or the time leaves its scale, or
+// when size or colours change.
 
 import type { Rows } from "./rows";
 import { laneColour, laneDash, type Theme } from "./theme";
+import { seconds } from "./units";
 
 /** One line of a chart. */
 export interface Line {
+  /** What it is called where a chart has several. */
+  name: string;
   column: number;
   colour: number | "ink" | "drop" | "mark";
-  /** Smoothed over so many rows. */
-  smooth: number;
-  kind: "line" | "step" | "bars";
+  /** Drawn as the mean of about a quarter of a second. */
+  smooth: boolean;
+  kind: "line" | "bars";
 }
 
 export interface Shape {
@@ -23,16 +26,23 @@ export interface Shape {
   limit?: number;
 }
 
+/** Lines whose values are read out. */
+const MOST_READ = 4;
+
 const LEFT = 44;
 const BOTTOM = 18;
 const TOP = 6;
 const RIGHT = 8;
 
-/** The next of 1, 2, 5, 10... */
-function above(value: number): number {
+/** Steps of a scale of values, and of an axis of time. */
+const STEPS = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
+const OF_TIME = [1, 2, 5, 10];
+
+/** The next step that is not below a value. */
+function above(value: number, steps: readonly number[] = STEPS): number {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  for (const step of [1, 1.5, 2, 3, 5, 7.5, 10]) if (value <= step * power * 1.0001) return step * power;
+  for (const step of steps) if (value <= step * power * 1.0001) return step * power;
   return 10 * power;
 }
 
@@ -41,6 +51,11 @@ export class Chart {
   private readonly canvas = document.createElement("canvas");
   private readonly caption = document.createElement("figcaption");
   private readonly value = document.createElement("span");
+  private readonly cursor = document.createElement("div");
+  /** What nobody sees is not drawn: on a narrow screen most charts are below its end. */
+  private inSight = true;
+  private said = "";
+  private pointed: number | undefined;
   private top = 1;
   private drawn = 0;
   private width = 0;
@@ -53,8 +68,12 @@ export class Chart {
 
   constructor(
     readonly shape: Shape,
-    private rows: Rows,
-    private readonly peer: () => Chart | undefined = () => undefined,
+    private readonly rows: Rows,
+    private readonly peer: () => Chart | undefined,
+    /** The reader points at a time, or at none any more. */
+    point: (time: number | undefined) => void,
+    /** The chart has come into sight and is to be drawn. */
+    appeared: () => void,
   ) {
     this.element.className = "chart";
     const title = document.createElement("span");
@@ -64,7 +83,44 @@ export class Chart {
     this.caption.append(title, this.value);
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", `${shape.title} over simulated time`);
-    this.element.append(this.caption, this.canvas);
+    this.cursor.className = "cursor";
+    this.cursor.hidden = true;
+    const plot = document.createElement("div");
+    plot.className = "plot";
+    plot.append(this.canvas, this.cursor);
+    plot.onpointermove = (event) => {
+      const x = event.clientX - plot.getBoundingClientRect().left;
+      const share = (x - LEFT) / (this.width - LEFT - RIGHT);
+      point(share >= 0 && share <= 1 ? share * this.rows.span : undefined);
+    };
+    plot.onpointerleave = () => point(undefined);
+    this.element.append(this.caption, plot);
+    const watch = (entries: IntersectionObserverEntry[]): void => {
+      this.inSight = entries.at(-1)?.isIntersecting ?? true;
+      if (this.inSight) appeared();
+    };
+    new IntersectionObserver(watch, { rootMargin: "25%" }).observe(plot);
+  }
+
+  /** Shows the values at a time, or the latest ones again. */
+  point(time: number | undefined): void {
+    this.pointed = time;
+    this.cursor.hidden = time === undefined;
+    if (time !== undefined) {
+      this.cursor.style.transform = `translateX(${this.x(time, this.rows.span).toFixed(1)}px)`;
+      this.readOut(time);
+    } else this.value.textContent = this.said;
+  }
+
+  private readOut(time: number): void {
+    const row = this.rows.find(time);
+    const values = this.shape.lines.slice(0, MOST_READ).flatMap((line) => {
+      const value = this.rows.at(row, line.column) / this.shape.factor;
+      const text = Number.isFinite(value) ? String(Number(value.toPrecision(3))) : "–";
+      return this.shape.lines.length > 1 ? `${line.name} ${text}` : text;
+    });
+    const more = this.shape.lines.length > MOST_READ ? ", …" : "";
+    this.value.textContent = row < 0 ? "" : `at ${seconds(time)}: ${values.join(", ")}${more} ${this.shape.unit}`;
   }
 
   /** The largest value of the scale; two charts of one kind share it. */
@@ -77,21 +133,18 @@ export class Chart {
     this.stale = true;
   }
 
-  /** Starts over with the rows of another run. */
-  restart(rows: Rows): void {
-    this.rows = rows;
-    this.top = 1;
-    this.stale = true;
-  }
-
   /** Says a value beside the title, for those who do not see the canvas, too. */
   tell(text: string): void {
-    if (this.value.textContent !== text) this.value.textContent = text;
+    this.said = text;
+    if (this.pointed !== undefined) this.readOut(this.pointed);
+    else if (this.value.textContent !== text) this.value.textContent = text;
   }
 
-  draw(theme: Theme, end: number, warmup: number): void {
+  draw(theme: Theme, warmup: number): void {
+    if (!this.inSight) return;
     const context = this.canvas.getContext("2d", { alpha: false });
     if (!context) return;
+    const end = this.rows.span;
     const box = this.stale ? this.canvas.getBoundingClientRect() : undefined;
     if (box) {
       this.ratio = Math.min(window.devicePixelRatio || 1, 2);
@@ -123,7 +176,7 @@ export class Chart {
     let most = this.top;
     for (let row = this.stale ? 0 : this.drawn; row < this.rows.length; row++) {
       for (const line of this.shape.lines) {
-        if (line.smooth > 1) continue;
+        if (line.smooth) continue;
         const value = this.rows.at(row, line.column) / this.shape.factor;
         if (value > most) most = value;
       }
@@ -156,11 +209,17 @@ export class Chart {
     }
     context.font = "11px system-ui, sans-serif";
     context.fillStyle = theme.soft;
+    if (warmup > 0 && this.x(Math.min(warmup, end), end) - LEFT > 90) {
+      context.textAlign = "right";
+      context.textBaseline = "top";
+      context.fillText("warm-up", this.x(Math.min(warmup, end), end) - 5, TOP + 4);
+    }
     context.strokeStyle = theme.grid;
     context.lineWidth = 1;
     context.textAlign = "right";
     context.textBaseline = "middle";
     for (const part of [0, 0.5, 1]) {
+      if (this.shape.unit === "packets" && !Number.isInteger(this.top * part)) continue;
       const y = Math.round(this.y(this.top * part)) + 0.5;
       context.beginPath();
       context.moveTo(LEFT, y);
@@ -169,7 +228,7 @@ export class Chart {
       context.fillText(String(Number((this.top * part).toPrecision(3))), LEFT - 5, Math.max(y, 8));
     }
     context.textBaseline = "alphabetic";
-    const step = above(end / 6);
+    const step = above(end / 6, OF_TIME);
     for (let time = 0; time <= end * 1.0001; time += step) {
       context.textAlign = time === 0 ? "left" : time > end - step * 0.3 ? "right" : "center";
       context.fillText(time === 0 ? "0 s" : String(Number(time.toPrecision(4))), this.x(time, end), this.height - 5);
@@ -228,7 +287,6 @@ export class Chart {
         high = Math.max(high, y);
       } else {
         flush(last[0], last[1]);
-        if (line.kind === "step") context.lineTo(x, last[1]);
         context.lineTo(x, y);
         pixel = at;
         low = high = y;
@@ -244,14 +302,15 @@ export class Chart {
   /** A value, or the mean of the last ones. */
   private smoothed(row: number, line: Line, index: number): number {
     const value = this.rows.at(row, line.column);
-    if (line.smooth <= 1) return value;
+    const over = line.smooth ? this.rows.quarter : 1;
+    if (over <= 1) return value;
     let sum = this.sums[index] ?? 0;
     let count = this.counts[index] ?? 0;
     if (Number.isFinite(value)) {
       sum += value;
       count++;
     }
-    const gone = row - line.smooth;
+    const gone = row - over;
     if (gone >= 0) {
       const before = this.rows.at(gone, line.column);
       if (Number.isFinite(before)) {

@@ -31,6 +31,7 @@ export function control(param: Param, label: string, value: string | undefined, 
   row.append(caption);
   const now = value ?? usual;
   if (param.kind === "flag") {
+    row.classList.add("flag");
     const box = make("input", { type: "checkbox", id, checked: now === "true", title: help });
     box.onchange = () => set(String(box.checked));
     row.append(box);
@@ -38,6 +39,7 @@ export function control(param: Param, label: string, value: string | undefined, 
     const words = param.choices.map((choice) => choice.word);
     row.append(menu(id, help, param.optional ? ["none", ...words] : words, now, set));
   } else {
+    row.classList.add("quantity");
     row.append(...slider(param, id, help, label, now, usual, set));
   }
   return row;
@@ -96,10 +98,9 @@ function slider(
   return [bar, text];
 }
 
-/** A menu of entries of the catalogue. */
-export function entries(label: string, all: readonly Entry[], now: string, set: (name: string) => void): HTMLElement {
-  const id = unique();
-  const select = make("select", { id });
+/** A menu of entries of the catalogue, without a label. */
+export function menuOf(all: readonly Entry[], now: string, set: (name: string) => void): HTMLSelectElement {
+  const select = make("select", {});
   if (!all.some((entry) => entry.name === now)) select.append(new Option(now, now));
   for (const entry of all) {
     const option = new Option(entry.title === entry.name ? entry.name : `${entry.title} (${entry.name})`, entry.name);
@@ -108,7 +109,14 @@ export function entries(label: string, all: readonly Entry[], now: string, set: 
   }
   select.value = now;
   select.onchange = () => set(select.value);
-  return make("div", { className: "control" }, make("label", { htmlFor: id, textContent: label }), select);
+  return select;
+}
+
+/** A menu of entries of the catalogue. */
+export function entries(label: string, all: readonly Entry[], now: string, set: (name: string) => void): HTMLElement {
+  const select = menuOf(all, now, set);
+  select.id = unique();
+  return make("div", { className: "control" }, make("label", { htmlFor: select.id, textContent: label }), select);
 }
 
 /** A menu of words. */

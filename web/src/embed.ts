@@ -1,7 +1,8 @@
 // The figure alone, for the reference page of a queue or a congestion control: embed.html?queue=codel or embed.html?flow=cubic.
 
 import { App } from "./app";
-import { encode, first, set, type State } from "./state";
+import { first, set, type State } from "./state";
+import { linkWhole } from "./whole";
 
 const asked = new URLSearchParams(location.search);
 const queue = asked.get("queue");
@@ -12,16 +13,11 @@ let state: State = first();
 if (queue && word.test(queue)) state = { ...state, doc: set(state.doc, "topology", "queue", queue) };
 if (flow && word.test(flow)) state = { ...state, doc: { ...state.doc, flows: [flow, "udp_rr"] } };
 
-async function keep(next: State): Promise<void> {
-  const whole = document.getElementById("whole");
-  if (whole instanceof HTMLAnchorElement) whole.href = `index.html#${await encode(next)}`;
-}
-
 const app = new App(state, {
   charts: ["sojourn", "throughput", "window", "drops"],
   parts: ["link", "queue"],
-  changed: (next) => void keep(next),
+  changed: (next) => void linkWhole(next),
 });
 document.getElementById("app")?.replaceWith(app.element);
 Object.assign(window, { sojourn: app });
-void keep(state);
+void linkWhole(state);

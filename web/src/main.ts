@@ -92,7 +92,7 @@ async function begin(): Promise<void> {
     },
   });
   element("app").replaceWith(app.element);
-  if (problem) app.say(problem);
+  if (problem) app.say(problem, true);
   Object.assign(window, { sojourn: app });
   element("share").onclick = async () => {
     await keep(app, app.state);

@@ -52,6 +52,8 @@ export type Pace = number | "fast";
 /** What is to be shown beside the rows. */
 export interface Views {
   packets: boolean;
+  /** Whose packets: a place in the list of queues. */
+  queue: number;
   wires: number[];
 }
 
@@ -66,6 +68,10 @@ export interface Change {
 
 /** To the Worker. */
 export type ToWorker =
+  | { kind: "module"; module: WebAssembly.Module }
+  | { kind: "ping" }
+  /** The page is about to draw: a paced run goes on to where it should be now. */
+  | { kind: "beat" }
   | { kind: "call"; id: number; request: object }
   | { kind: "open"; run: number; docs: Doc[]; stepUs: number; pace: Pace; playing: boolean }
   | { kind: "play"; playing: boolean }
@@ -84,7 +90,7 @@ export interface RunFrame {
 
 /** From the Worker. */
 export type FromWorker =
-  | { kind: "ready"; ms: number }
+  | { kind: "pong" }
   | { kind: "answer"; id: number; answer?: unknown; refusal?: Refusal }
   | { kind: "opened"; run: number; metas: Meta[] }
   | { kind: "frame"; run: number; now: number; ended: boolean; speed: number; runs: RunFrame[] }

@@ -5,7 +5,14 @@ import type { RunFrame } from "./messages";
 import { laneColour, type Theme } from "./theme";
 
 const FIELDS = 5;
-const FALLS = 700;
+/** Milliseconds for which a dropped packet falls, and a sent one moves along the link. */
+const FALLS = 900;
+const MOVES = 600;
+/** Pixels: above the queue, and together with what is below it for packets that fall. */
+const TOP = 10;
+const ROOM = 84;
+const LARGEST = 26;
+const MOST_ROWS = 12;
 const MOST_FALLING = 80;
 
 interface Falling {
@@ -26,11 +33,12 @@ export class Packets {
   private sent: { lane: number; at: number; marked: boolean }[] = [];
   private known = new Map<number, { lane: number; marked: boolean }>();
   private places = new Map<number, number>();
+  private rows = 1;
 
-  constructor(title: string) {
+  constructor() {
     this.element.className = "packets";
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", `Packets that wait in ${title}`);
+    this.canvas.setAttribute("aria-label", "Packets that wait in the queue");
     this.element.append(this.words, this.canvas);
   }
 
@@ -41,6 +49,7 @@ export class Packets {
     this.sent = [];
     this.known.clear();
     this.places.clear();
+    this.rows = 1;
   }
 
   /** Takes what has happened since the last frame. */
@@ -97,37 +106,66 @@ export class Packets {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = theme.back;
     context.fillRect(0, 0, width, height);
-    const link = 0.22 * width;
-    const right = width - link;
+    const right = width - 0.2 * width;
+    const left = Math.min(56, width * 0.1);
     const packets = this.frame?.packets ?? new Float64Array(0);
     const count = packets.length / FIELDS;
-    // As many rows as make boxes of a size that can be seen.
-    const area = height * 0.62;
-    let rows = 1;
-    while (rows < 12 && (count / rows) * (area / rows) > right - 12) rows++;
-    const size = Math.min(area / rows, 22);
-    const top = 8;
-    const columns = Math.max(1, Math.floor((right - 12) / size));
+    const area = height - ROOM;
+    const { rows, size, columns } = this.grid(count, right - left - 4, area);
+    const tall = rows * size;
+    const top = TOP + (area - tall) / 2;
     this.places.clear();
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < Math.min(count, columns * rows); index++) {
       // The packet that came first is at the head, beside the link; columns fill from there.
-      const column = Math.floor(index / rows);
-      if (column >= columns) break;
-      const x = right - (column + 1) * size;
+      const x = right - 2 - (Math.floor(index / rows) + 1) * size;
       const y = top + (index % rows) * size;
       const at = index * FIELDS;
       this.places.set(packets[at + 1] ?? -1, x);
       this.box(context, theme, packets[at] ?? -1, x, y, size, packets[at + 3] === 1);
     }
+    this.frameOf(context, theme, left, right, top, tall);
+    const middle = top + tall / 2;
+    this.link(context, theme, right, middle, width, size, now, still);
+    context.font = "12px system-ui, sans-serif";
+    context.fillStyle = theme.soft;
+    context.textBaseline = "alphabetic";
+    context.textAlign = "left";
+    context.fillText("in", 6, middle - 8);
+    context.textAlign = "right";
+    context.fillText("link", width - 4, middle - Math.min(size, 14) / 2 - 6);
+    const falls = this.drops(context, theme, left, top + tall + 4, height, size, now, still);
+    const shown = Math.min(count, columns * rows);
+    const text = `${count} packets wait${shown < count ? `, ${shown} of them shown` : ""}. The one on the right leaves next.`;
+    if (this.words.textContent !== text) this.words.textContent = text;
+    return falls || this.sent.some((packet) => now - packet.at < MOVES);
+  }
+
+  /** As many rows as make boxes of a size that can be seen. They become fewer only when there is much room, so that boxes do not jump. */
+  private grid(count: number, wide: number, tall: number): { rows: number; size: number; columns: number } {
+    const sizeOf = (rows: number): number => Math.min(tall / rows, LARGEST);
+    const fit = (rows: number): number => Math.max(1, Math.floor(wide / sizeOf(rows))) * rows;
+    while (this.rows < MOST_ROWS && fit(this.rows) < count) this.rows++;
+    while (this.rows > 1 && fit(this.rows - 1) * 0.6 > count) this.rows--;
+    const size = sizeOf(this.rows);
+    return { rows: this.rows, size, columns: Math.max(1, Math.floor(wide / size)) };
+  }
+
+  /** The queue: a box that is open where packets come in. */
+  private frameOf(context: CanvasRenderingContext2D, theme: Theme, left: number, right: number, top: number, tall: number): void {
     context.strokeStyle = theme.ink;
     context.lineWidth = 1.5;
-    context.strokeRect(6, top - 3, right - 4, rows * size + 6);
-    this.link(context, theme, right, top + (rows * size) / 2, width, size, now, still);
-    const moves = this.drops(context, theme, top + rows * size + 6, height, size, now, still);
-    const shown = Math.min(count, columns * rows);
-    const text = `${count} packets wait${shown < count ? ` (${shown} shown)` : ""}`;
-    if (this.words.textContent !== text) this.words.textContent = text;
-    return moves;
+    context.lineJoin = "round";
+    context.beginPath();
+    context.moveTo(left, top - 3);
+    context.lineTo(right, top - 3);
+    context.lineTo(right, top + tall + 2);
+    context.lineTo(left, top + tall + 2);
+    context.moveTo(6, top + tall / 2);
+    context.lineTo(left - 6, top + tall / 2);
+    context.lineTo(left - 11, top + tall / 2 - 4);
+    context.moveTo(left - 6, top + tall / 2);
+    context.lineTo(left - 11, top + tall / 2 + 4);
+    context.stroke();
   }
 
   private box(
@@ -166,10 +204,16 @@ export class Packets {
     context.moveTo(from + 4, y);
     context.lineTo(to, y);
     context.stroke();
+    context.fillStyle = theme.line;
+    context.beginPath();
+    context.moveTo(to, y);
+    context.lineTo(to - 9, y - 5);
+    context.lineTo(to - 9, y + 5);
+    context.fill();
     if (still) return;
     const inner = Math.min(size, 12);
     for (const packet of this.sent) {
-      const age = (now - packet.at) / 500;
+      const age = (now - packet.at) / MOVES;
       if (age > 1) continue;
       this.box(context, theme, packet.lane, from + 4 + age * (to - from), y - inner / 2, inner, packet.marked);
     }
@@ -178,6 +222,7 @@ export class Packets {
   private drops(
     context: CanvasRenderingContext2D,
     theme: Theme,
+    left: number,
     from: number,
     to: number,
     size: number,
@@ -188,7 +233,7 @@ export class Packets {
     const inner = Math.max(Math.min(size, 12), 4);
     for (const one of this.falling) {
       const age = still ? 0.4 : (now - one.began) / FALLS;
-      const x = (one.x < 0 ? 10 : one.x) + one.drift * age * 3;
+      const x = (one.x < 0 ? left : one.x) + one.drift * age * 3;
       const y = from + age * age * (to - from);
       context.globalAlpha = 1 - age * 0.5;
       this.box(context, theme, one.lane, x, y, inner, false);

@@ -3,21 +3,17 @@
 import { Chart, type Shape } from "./chart";
 import type { Meta, RunFrame } from "./messages";
 import { Packets } from "./packets";
+import { make, words } from "./controls";
 import { Rows } from "./rows";
 import type { Theme } from "./theme";
 import { bits } from "./units";
-
-/** Rows over which throughputs are smoothed: about a quarter of a second. */
-function window(meta: Meta): number {
-  return Math.max(1, Math.round(0.25 / meta.step_s));
-}
 
 /** Which charts there are. */
 export const KINDS = ["sojourn", "backlog", "throughput", "window", "drops"] as const;
 export type ChartKind = (typeof KINDS)[number];
 
-/** The charts of a run with these queues and lanes. Of several queues, the first is drawn. */
-function shape(kind: ChartKind, rows: Rows): Shape {
+/** A chart of a run, with one of its queues. */
+function shape(kind: ChartKind, rows: Rows, queue: number): Shape {
   const { meta } = rows;
   const lanes = meta.lanes.map((_, index) => index);
   switch (kind) {
@@ -26,14 +22,14 @@ function shape(kind: ChartKind, rows: Rows): Shape {
         title: "Time in the queue",
         unit: "ms",
         factor: 1e-3,
-        lines: [{ column: rows.ofQueue(0, "sojourn_s"), colour: "ink", smooth: 1, kind: "line" }],
+        lines: [{ name: "", column: rows.ofQueue(queue, "sojourn_s"), colour: "ink", smooth: false, kind: "line" }],
       };
     case "backlog":
       return {
         title: "Waiting in the queue",
         unit: "packets",
         factor: 1,
-        lines: [{ column: rows.ofQueue(0, "backlog_packets"), colour: "ink", smooth: 1, kind: "line" }],
+        lines: [{ name: "", column: rows.ofQueue(queue, "backlog_packets"), colour: "ink", smooth: false, kind: "line" }],
       };
     case "throughput":
       return {
@@ -41,12 +37,13 @@ function shape(kind: ChartKind, rows: Rows): Shape {
         unit: "Mbps",
         factor: 1e6,
         lines: lanes.map((lane) => ({
+          name: meta.lanes[lane]?.name ?? "",
           column: rows.ofLane(lane, "throughput_bps"),
           colour: lane,
-          smooth: window(meta),
+          smooth: true,
           kind: "line",
         })),
-        limit: rows.ofQueue(0, "capacity_bps"),
+        limit: rows.ofQueue(queue, "capacity_bps"),
       };
     case "window":
       return {
@@ -54,9 +51,10 @@ function shape(kind: ChartKind, rows: Rows): Shape {
         unit: "kB",
         factor: 1e3,
         lines: lanes.map((lane) => ({
+          name: meta.lanes[lane]?.name ?? "",
           column: rows.ofLane(lane, "cwnd_bytes"),
           colour: lane,
-          smooth: 1,
+          smooth: false,
           kind: "line",
         })),
       };
@@ -66,8 +64,8 @@ function shape(kind: ChartKind, rows: Rows): Shape {
         unit: "packets",
         factor: 1,
         lines: [
-          { column: rows.ofQueue(0, "marks_packets"), colour: "mark", smooth: 1, kind: "bars" },
-          { column: rows.ofQueue(0, "drops_packets"), colour: "drop", smooth: 1, kind: "bars" },
+          { name: "marked", column: rows.ofQueue(queue, "marks_packets"), colour: "mark", smooth: false, kind: "bars" },
+          { name: "dropped", column: rows.ofQueue(queue, "drops_packets"), colour: "drop", smooth: false, kind: "bars" },
         ],
       };
   }
@@ -80,34 +78,55 @@ export class Panel {
   readonly charts = new Map<ChartKind, Chart>();
   readonly packets: Packets;
   private readonly charted = document.createElement("div");
-  private tolds = 0;
+  private told = 0;
+  /** Which of the queues is shown. */
+  queue = 0;
 
   constructor(
     readonly meta: Meta,
-    letter: string,
-    kinds: readonly ChartKind[],
-    peer: (kind: ChartKind) => Chart | undefined,
+    private readonly letter: string,
+    private readonly kinds: readonly ChartKind[],
+    private readonly peer: (kind: ChartKind) => Chart | undefined,
+    chosen: () => void,
+    private readonly pointed: (time: number | undefined) => void,
+    private readonly appeared: () => void,
   ) {
     this.rows = new Rows(meta);
-    const queue = meta.queues[0];
-    const title = queue ? `${queue.title} (${queue.release})` : "no queue";
-    this.heading.textContent = letter ? `${letter}: ${title}` : title;
     this.element.className = "panel";
-    this.element.setAttribute("aria-label", this.heading.textContent);
-    this.packets = new Packets(title);
+    this.packets = new Packets();
     this.packets.element.hidden = true;
     this.charted.className = "charts";
-    for (const kind of kinds) {
-      const own = new Chart(shape(kind, this.rows), this.rows, () => peer(kind));
-      this.charts.set(kind, own);
-      this.charted.append(own.element);
+    const head = make("div", { className: "panel-head" }, this.heading);
+    if (meta.queues.length > 1) {
+      const links = meta.queues.map((queue, index) => [String(index), queue.link] as const);
+      head.append(
+        words("Queue of", links, "0", (value) => {
+          this.queue = Number(value);
+          this.build();
+          chosen();
+        }),
+      );
     }
-    this.element.append(this.heading, this.packets.element, this.charted);
+    this.element.append(head, this.packets.element, this.charted);
+    this.build();
+  }
+
+  /** Makes the charts of the queue that is shown. */
+  private build(): void {
+    const queue = this.meta.queues[this.queue];
+    this.rename(queue ? `${queue.title} (${queue.release})` : "No queue");
+    this.packets.restart();
+    this.charts.clear();
+    for (const kind of this.kinds) {
+      this.charts.set(kind, new Chart(shape(kind, this.rows, this.queue), this.rows, () => this.peer(kind), this.pointed, this.appeared));
+    }
+    this.charted.replaceChildren(...[...this.charts.values()].map((chart) => chart.element));
   }
 
   /** Another queue has taken over. */
   rename(text: string): void {
-    this.heading.textContent = text;
+    this.heading.textContent = this.letter ? `${this.letter}: ${text}` : text;
+    this.element.setAttribute("aria-label", this.heading.textContent);
   }
 
   get title(): string {
@@ -115,8 +134,13 @@ export class Panel {
   }
 
   take(frame: RunFrame, now: number): void {
-    this.rows.add(frame.rows);
+    if (this.rows.add(frame.rows)) this.spoil();
     if (frame.packets) this.packets.take(frame, now);
+  }
+
+  /** Shows the values at a time, or the latest ones again. */
+  point(time: number | undefined): void {
+    for (const chart of this.charts.values()) chart.point(time);
   }
 
   spoil(): void {
@@ -124,9 +148,9 @@ export class Panel {
   }
 
   draw(theme: Theme, now: number, still: boolean): boolean {
-    for (const chart of this.charts.values()) chart.draw(theme, this.meta.end_s, this.meta.warmup_s);
-    if (now - this.tolds > 200 || this.tolds === 0) {
-      this.tolds = now;
+    for (const chart of this.charts.values()) chart.draw(theme, this.meta.warmup_s);
+    if (now - this.told > 200 || this.told === 0) {
+      this.told = now;
       this.tell();
     }
     return this.packets.element.hidden ? false : this.packets.draw(theme, now, still);
@@ -134,19 +158,19 @@ export class Panel {
 
   /** Says the latest values in words. */
   tell(): void {
-    const { rows, meta } = this;
+    const { rows, meta, queue } = this;
     if (rows.length === 0) return;
-    const about = window(meta);
-    const sojourn = rows.mean(rows.ofQueue(0, "sojourn_s"), about) * 1000;
+    const about = rows.quarter;
+    const sojourn = rows.mean(rows.ofQueue(queue, "sojourn_s"), about) * 1000;
     const number = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "–");
     this.charts.get("sojourn")?.tell(`${number(sojourn, 1)} ms`);
-    this.charts.get("backlog")?.tell(`${number(rows.latest(rows.ofQueue(0, "backlog_packets")), 0)} packets`);
-    this.charts.get("throughput")?.tell(bits(rows.mean(rows.ofQueue(0, "carried_bps"), about)));
+    this.charts.get("backlog")?.tell(`${number(rows.latest(rows.ofQueue(queue, "backlog_packets")), 0)} packets`);
+    this.charts.get("throughput")?.tell(bits(rows.mean(rows.ofQueue(queue, "carried_bps"), about)));
     const windows = meta.lanes.map((_, lane) => rows.latest(rows.ofLane(lane, "cwnd_bytes")));
     const sum = windows.reduce((all, own) => all + (Number.isFinite(own) ? own : 0), 0);
     this.charts.get("window")?.tell(`${number(sum / 1000, 0)} kB together`);
-    const drops = rows.sum(rows.ofQueue(0, "drops_packets"));
-    const marks = rows.sum(rows.ofQueue(0, "marks_packets"));
+    const drops = rows.total(rows.ofQueue(queue, "drops_packets"));
+    const marks = rows.total(rows.ofQueue(queue, "marks_packets"));
     this.charts.get("drops")?.tell(`${drops} dropped, ${marks} marked`);
   }
 }

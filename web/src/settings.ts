@@ -1,9 +1,9 @@
 // The controls for a scenario: link, queue, flows, run.
 
 import type { Catalogue, Entry, Param } from "./catalogue";
-import { control, entries, make, words } from "./controls";
+import { control, entries, make, menuOf, words } from "./controls";
 import type { Doc, Value } from "./messages";
-import { arg, line, of, parse, withArg, type Spec } from "./spec";
+import { arg, BARE, line, of, parse, withArg, type Spec } from "./spec";
 import { set, table, type State } from "./state";
 
 /** A change by the user: the state that follows, and the change of a link that it is in the middle of a run. */
@@ -25,7 +25,13 @@ const OF_RUN = ["duration", "warmup", "seed"];
 const FIRST = 5;
 
 /** Kinds of flow in the menu before the others. */
-const USUAL = ["cubic", "reno", "bbr", "bbr3", "prague", "dctcp", "ledbat", "cbr", "poisson", "onoff", "udp_rr", "web"];
+const USUAL = ["cubic", "reno", "bbr", "bbr3", "prague", "dctcp", "ledbat", "cbr", "poisson", "on_off", "udp_rr", "web"];
+
+/** Flows that do not run without a rate. */
+const NEEDS_RATE = new Set(["cbr", "poisson"]);
+
+/** What of a flow's place has a control: when it is there, and how far it has to go. */
+const OF_PLACE = ["start", "stop", "rtt", "direction"];
 
 /** The text of a value of a document. */
 function text(value: Value | undefined): string | undefined {
@@ -44,10 +50,26 @@ export class Settings {
   ) {
     this.element.onsubmit = (event) => event.preventDefault();
     this.element.setAttribute("aria-label", "Scenario");
+    this.element.addEventListener("pointerdown", (event) => {
+      if (!(event.target instanceof HTMLInputElement) || event.target.type !== "range") return;
+      this.held = true;
+      const released = (): void => {
+        this.held = false;
+        if (this.later) this.show(this.later);
+      };
+      addEventListener("pointerup", released, { once: true });
+      addEventListener("pointercancel", released, { once: true });
+    });
   }
+
+  /** A slider is in the user's hand: new controls would take it away. */
+  private held = false;
+  private later: State | undefined;
 
   /** Makes the controls for a state. The focus stays where it is. */
   show(state: State): void {
+    this.later = this.held ? state : undefined;
+    if (this.held) return;
     const active = document.activeElement;
     const at = active && this.element.contains(active) ? this.path(active) : undefined;
     const groups: HTMLElement[] = [];
@@ -125,26 +147,27 @@ export class Settings {
     const dialect = arg(spec, "dialect") ?? entry.dialects[0]?.name ?? "";
     const about = make("p", { className: "about", textContent: entry.about });
     const controls: HTMLElement[] = [];
-    if (entry.dialects.length > 1) {
-      const names = entry.dialects.map((own) => [own.name, own.release] as const);
-      controls.push(dialects(names, dialect, (name) => {
-        const usual = name === entry.dialects[0]?.name;
-        change(withArg(spec, "dialect", usual ? undefined : name));
-      }));
-    }
-    controls.push(...this.params(title, entry, spec, dialect, change));
+    if (entry.dialects.length > 1) controls.push(this.dialects(entry, spec, dialect, change));
+    controls.push(...this.few(`${title} ${entry.name}`, this.params(entry, spec, dialect, change), FIRST));
     return this.group(title, choose, about, ...controls);
   }
 
-  private params(title: string, entry: Entry, spec: Spec, dialect: string, change: (spec: Spec) => void): HTMLElement[] {
+  private dialects(entry: Entry, spec: Spec, now: string, change: (spec: Spec) => void): HTMLElement {
+    const names = entry.dialects.map((own) => [own.name, own.name === own.release ? own.name : `${own.name} (${own.release})`] as const);
+    return words("Dialect", names, now, (name) => {
+      const usual = name === entry.dialects[0]?.name;
+      change(withArg(spec, "dialect", usual ? undefined : name));
+    });
+  }
+
+  private params(entry: Entry, spec: Spec, dialect: string, change: (spec: Spec) => void): HTMLElement[] {
     const known = entry.params.filter((param) => !param.known || param.known.length === 0 || param.known.includes(dialect));
-    const all = known.map((param) => {
+    return known.map((param) => {
       const usual = param.defaults?.[dialect] ?? param.default;
       return control(param, param.name, arg(spec, param.name), usual, (value) => {
         change(withArg(spec, param.name, value === usual || value === "" ? undefined : bracketed(value)));
       });
     });
-    return this.few(`${title} ${entry.name}`, all, FIRST);
   }
 
   /** The first controls, and the others on demand. */
@@ -159,6 +182,7 @@ export class Settings {
   private flows(state: State): HTMLElement {
     const flows = Array.isArray(state.doc["flows"]) ? state.doc["flows"] : [];
     const kinds = this.kinds();
+    const hint = make("p", { className: "about", textContent: "How many, and which. A change starts the run again." });
     const write = (next: Value[]): void => this.edit({ state: { ...state, doc: { ...state.doc, flows: next } } });
     const rows = flows.map((flow, index) => {
       const put = (next: Value): void => write(flows.map((own, at) => (at === index ? next : own)));
@@ -166,33 +190,62 @@ export class Settings {
     });
     const add = make("button", { type: "button", textContent: "Add a flow" });
     add.onclick = () => write([...flows, "cubic"]);
-    return this.group("Flows", ...rows, add);
+    return this.group("Flows", hint, ...rows, add);
   }
 
   private kinds(): Entry[] {
-    const all = [...this.catalogue.flows, ...this.catalogue.sources];
     const place = (entry: Entry): number => (USUAL.includes(entry.name) ? USUAL.indexOf(entry.name) : USUAL.length);
-    return all.filter((entry, at) => all.findIndex((other) => other.name === entry.name) === at).sort((a, b) => place(a) - place(b));
+    return [...this.catalogue.flows].sort((a, b) => place(a) - place(b));
   }
 
   private flow(flow: Value, index: number, kinds: Entry[], put: (flow: Value) => void, remove: () => void): HTMLElement {
-    const row = flowOf(flow);
-    const place = this.catalogue.tables.place.find((param) => param.name === "count");
-    const label = `Flow ${index + 1}`;
-    const choose = entries(label, kinds, row.kind, (kind) => put(row.rewritten(kind, row.count, kind === "cbr" || kind === "poisson" ? " rate=2Mbps" : "")));
-    const gone = make("button", { type: "button", textContent: "Remove", title: `Remove ${label}` });
-    gone.setAttribute("aria-label", `Remove ${label}`);
+    const row = flowOf(flow, new Set(this.catalogue.tables.place.map((param) => param.name)));
+    const name = `Flow ${index + 1}`;
+    const count = make("input", { type: "number", className: "count", min: "1", step: "1", value: String(row.count) });
+    count.setAttribute("aria-label", `${name}, how many`);
+    count.onchange = () => put(row.rewritten(row.spec, Math.max(1, Math.round(Number(count.value)) || 1)));
+    const choose = menuOf(kinds, row.spec.name, (kind) =>
+      put(row.rewritten({ name: kind, args: NEEDS_RATE.has(kind) ? [["rate", "2Mbps"]] : [] }, row.count)),
+    );
+    choose.setAttribute("aria-label", name);
+    const gone = make("button", { type: "button", className: "quiet", textContent: "✕", title: `Remove ${name}` });
+    gone.setAttribute("aria-label", `Remove ${name}`);
     gone.onclick = remove;
-    choose.append(gone);
-    const inside: HTMLElement[] = [choose];
-    if (place) {
-      inside.push(control(place, `Number of ${row.kind}`, String(row.count), "1", (value) => put(row.rewritten(row.kind, Number(value) || 1))));
-    }
-    if (row.rest) {
-      const others = { ...(place as Param), kind: "text", doc: "Parameters of the flow, as in the file.", low: "", high: "" } as Param;
-      inside.push(control(others, `Parameters of ${row.kind}`, row.rest, "", (value) => put(row.rewritten(row.kind, row.count, value ? ` ${value}` : ""))));
-    }
+    const line = make("div", { className: "flow-line" }, count, make("span", { textContent: "×" }), choose, gone);
+    const entry = kinds.find((known) => known.name === row.spec.name);
+    const inside: HTMLElement[] = [line];
+    if (entry && entry.params.length > 0) inside.push(this.flowParams(name, entry, row, put));
     return make("div", { className: "flow" }, ...inside);
+  }
+
+  /** The parameters of a flow, made when they are opened: a transport has dozens. */
+  private flowParams(name: string, entry: Entry, row: FlowRow, put: (flow: Value) => void): HTMLElement {
+    const key = `${name} ${entry.name}`;
+    const set_ = row.spec.args.length + OF_PLACE.filter((own) => row.place[own] !== undefined).length;
+    const more = make("details", { open: this.open.has(key) }, make("summary", { textContent: set_ > 0 ? `Parameters (${set_} set)` : "Parameters" }));
+    let filled = false;
+    const fill = (): void => {
+      if (filled) return;
+      filled = true;
+      more.append(make("p", { className: "about", textContent: entry.about }));
+      // A rate may stand without its key.
+      const spec: Spec = { ...row.spec, args: row.spec.args.map(([own, value]) => [own === BARE ? "rate" : own, value]) };
+      const dialect = arg(spec, "dialect") ?? entry.dialects[0]?.name ?? "";
+      const change = (next: Spec): void => put(row.rewritten(next, row.count));
+      if (entry.dialects.length > 1) more.append(this.dialects(entry, spec, dialect, change));
+      for (const param of this.catalogue.tables.place.filter((own) => OF_PLACE.includes(own.name))) {
+        const own = row.place[param.name];
+        more.append(control(param, param.name, text(own), param.default, (value) => put(row.placed(param.name, value === param.default || value === "" ? undefined : value))));
+      }
+      more.append(...this.params(entry, spec, dialect, change));
+    };
+    more.ontoggle = () => {
+      if (more.open) this.open.add(key);
+      else this.open.delete(key);
+      fill();
+    };
+    if (more.open) fill();
+    return more;
   }
 
   private run(state: State): HTMLElement {
@@ -232,48 +285,43 @@ function bracketed(value: string): string {
   return /\s/.test(value) && !value.startsWith("(") ? `(${value})` : value;
 }
 
-function dialects(names: readonly (readonly [string, string])[], now: string, choose: (name: string) => void): HTMLElement {
-  return words("Dialect", names.map(([name, release]) => [name, `${name} (${release})`] as const), now, choose);
-}
-
 interface FlowRow {
-  kind: string;
+  spec: Spec;
   count: number;
-  rest: string;
-  rewritten(kind: string, count: number, rest?: string): Value;
+  /** What a table says of the flow's place in the network. */
+  place: Doc;
+  /** The flow with something else that runs. */
+  rewritten(spec: Spec, count: number): Value;
+  /** The flow with another value of its place; without it where it is undefined. */
+  placed(key: string, value: string | undefined): Value;
 }
 
 /** A flow of a document, as a line or as a table. */
-function flowOf(flow: Value): FlowRow {
-  if (typeof flow === "object" && !Array.isArray(flow)) {
-    const own = flow;
-    if (typeof own["spec"] === "string") {
-      const inner = flowOf(own["spec"]);
-      return { ...inner, rewritten: (kind, count, rest) => ({ ...own, spec: inner.rewritten(kind, count, rest) }) };
-    }
-    const kind = String(own["kind"] ?? "cubic");
-    return {
-      kind,
-      count: Number(own["count"] ?? 1),
-      rest: "",
-      rewritten: (next, count) => {
-        // Parameters of one kind are not those of another.
-        const kept: Doc = next === kind ? { ...own } : { kind: next };
-        kept["count"] = count;
-        return kept;
-      },
-    };
-  }
-  const spec = String(flow).trim();
-  const match = /^(?:(\d+)\s*\*\s*)?(\S+)\s*(.*)$/s.exec(spec);
-  const [, number, kind = "cubic", rest = ""] = match ?? [];
-  return {
-    kind,
-    count: Number(number ?? 1),
-    rest,
-    rewritten: (next, count, other) => {
-      const tail = other ?? (next === kind && rest ? ` ${rest}` : "");
-      return `${count > 1 ? `${count}*` : ""}${next}${tail}`;
-    },
+function flowOf(flow: Value, places: Set<string>): FlowRow {
+  const written = (spec: Spec, count: number, place: Doc): Value => {
+    const short = `${count > 1 ? `${count}*` : ""}${line(spec)}`;
+    return Object.keys(place).length === 0 ? short : { spec: short, ...place };
   };
+  const row = (spec: Spec, count: number, place: Doc): FlowRow => ({
+    spec,
+    count,
+    place,
+    rewritten: (next, number) => written(next, number, place),
+    placed: (key, value) => {
+      const others = Object.fromEntries(Object.entries(place).filter(([own]) => own !== key));
+      return written(spec, count, value === undefined ? others : { ...others, [key]: value });
+    },
+  });
+  if (typeof flow === "object" && !Array.isArray(flow)) {
+    const entries = Object.entries(flow).filter(([key]) => key !== "count");
+    const place = Object.fromEntries(entries.filter(([key]) => places.has(key)));
+    if (typeof flow["spec"] === "string") {
+      const inner = flowOf(flow["spec"], places);
+      return row(inner.spec, inner.count, place);
+    }
+    const spec = of(Object.fromEntries(entries.filter(([key]) => !places.has(key))), "cubic");
+    return row(spec, Number(flow["count"] ?? 1), place);
+  }
+  const match = /^(?:(\d+)\s*\*\s*)?(.*)$/s.exec(String(flow).trim());
+  return row(parse(match?.[2] ?? "cubic"), Number(match?.[1] ?? 1), {});
 }

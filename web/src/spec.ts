@@ -7,15 +7,20 @@ export interface Spec {
   args: [key: string, value: string][];
 }
 
-/** Parts of a text between spaces that stand in no parentheses. */
-function words(text: string): string[] {
+/** The key of a value that stands without one: the rate of a flow, as in `cbr 2Mbps`. */
+export const BARE = "";
+
+/** Parts of a text between spaces that stand neither in parentheses nor in quotes. */
+function parts(text: string): string[] {
   const all: string[] = [];
   let word = "";
   let depth = 0;
+  let quoted = false;
   for (const sign of text) {
-    if (sign === "(") depth++;
-    if (sign === ")") depth--;
-    if (/\s/.test(sign) && depth === 0) {
+    if (sign === '"' && !word.endsWith("\\")) quoted = !quoted;
+    if (!quoted && sign === "(") depth++;
+    if (!quoted && sign === ")") depth--;
+    if (/\s/.test(sign) && depth === 0 && !quoted) {
       if (word) all.push(word);
       word = "";
     } else word += sign;
@@ -28,10 +33,10 @@ function words(text: string): string[] {
 export function parse(text: string): Spec {
   let inner = text.trim();
   if (inner.startsWith("(") && inner.endsWith(")")) inner = inner.slice(1, -1);
-  const [name = "", ...rest] = words(inner);
+  const [name = "", ...rest] = parts(inner);
   const args = rest.map((word): [string, string] => {
     const at = word.indexOf("=");
-    return at < 0 ? [word, "true"] : [word.slice(0, at), word.slice(at + 1)];
+    return at < 0 ? [BARE, word] : [word.slice(0, at), word.slice(at + 1)];
   });
   return { name, args };
 }
@@ -56,7 +61,7 @@ function text(value: Value): string {
 
 /** A specification on one line. */
 export function line(spec: Spec): string {
-  return [spec.name, ...spec.args.map(([key, value]) => `${key}=${value}`)].join(" ");
+  return [spec.name, ...spec.args.map(([key, value]) => (key === BARE ? value : `${key}=${value}`))].join(" ");
 }
 
 /** A specification with another value of a parameter; without it where the value is undefined. */

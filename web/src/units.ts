@@ -100,6 +100,12 @@ export function range(param: Param, now: Quantity): [low: number, high: number] 
   return [near, far];
 }
 
+/** A length of a run for a reader. */
+export function long(value: number): string {
+  if (value >= 3600) return `${Number((value / 3600).toPrecision(4))} h`;
+  return value < 1 ? seconds(value) : `${Number(value.toPrecision(5))} s`;
+}
+
 /** Simulated seconds for a reader. */
 export function seconds(value: number): string {
   return value < 1 ? `${(value * 1000).toFixed(1)} ms` : `${value.toFixed(2)} s`;

@@ -23,10 +23,13 @@ export class Wires {
   private of = "";
 
   constructor(private readonly app: App) {
-    const details = this.element;
-    app.onFrame = (frame, now) => this.take(frame.wires, now);
+    app.onFrame = (frame) => this.take(frame.wires);
     app.onState = () => void this.show();
-    details.className = "wires";
+    this.element.className = "wires";
+    // On a narrow screen it is wider than its place.
+    this.element.tabIndex = 0;
+    this.element.setAttribute("role", "group");
+    this.element.setAttribute("aria-label", "Topology");
     void this.show();
   }
 
@@ -39,6 +42,9 @@ export class Wires {
       const picture = await this.app.client.call<Picture>({ op: "picture", doc });
       this.picture = picture;
       this.element.innerHTML = picture.svg;
+      // Packets have the colours of the figure, where each flow has its own; the picture's legend has one for all of a kind.
+      for (const sign of this.element.querySelectorAll(".lane, .tip")) sign.remove();
+      for (const word of this.element.querySelectorAll("tspan.strong")) word.parentElement?.remove();
       this.layer = document.createElementNS(SVG, "g");
       this.element.querySelector("svg")?.append(this.layer);
       this.app.watchLinks(picture.ways.map(([direction]) => direction));
@@ -49,9 +55,13 @@ export class Wires {
     }
   }
 
-  private take(wires: Float64Array<ArrayBuffer> | undefined, _now: number): void {
+  private take(wires: Float64Array<ArrayBuffer> | undefined): void {
     const { picture, layer } = this;
-    if (!wires || !picture || !layer) return;
+    if (!picture || !layer) return;
+    if (!wires) {
+      if (layer.childElementCount > 0) layer.replaceChildren();
+      return;
+    }
     const colours = theme();
     const dots: SVGElement[] = [];
     for (let at = 0; at < wires.length && dots.length < 300; at += FIELDS) {

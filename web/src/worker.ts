@@ -1,58 +1,67 @@
 // Owns the runs: advances them by slices of simulated time, in step with each other, and hands over what happened.
 
 import type { Change, Doc, Ended, FromWorker, Meta, Pace, RunFrame, ToWorker, Views } from "./messages";
-import { Module, Refused, Trapped } from "./module";
+import { Module, Refused } from "./module";
 
 declare const self: DedicatedWorkerGlobalScope;
 
-/** Milliseconds between frames, and how long one computes at most. */
-const FRAME = 1000 / 60;
-const BUSY = 12;
+/** Milliseconds for which the Worker computes between two frames at most. */
+const BUSY = 13;
+
+/** Milliseconds that one call of the module should take: messages are read between calls. */
+const SHORT = 1.5;
+const LONG = 4;
+
+/** Simulated microseconds of the first call of a run, and of the longest. */
+const FIRST_CHUNK = 1000;
+const MOST_CHUNK = 60_000_000;
 
 interface Place {
   now_s: number;
   ended: boolean;
 }
 
-let compiled: Promise<WebAssembly.Module> | undefined;
+/** The compiled module, which the page sends. */
+let compiled: WebAssembly.Module | undefined;
+let arrived: (own: WebAssembly.Module) => void = () => undefined;
+const arrival = new Promise<WebAssembly.Module>((done) => (arrived = done));
 let desk: Module | undefined;
 
-/** At this pace and slower, single packets can be seen. */
-const SLOW = 0.1;
-
-/** The runs under way. */
+/** The runs under way, which are all at the same simulated time. */
 interface Runs {
   number: number;
   docs: Doc[];
   modules: Module[];
   metas: Meta[];
   rows: Float64Array<ArrayBuffer>[][];
-  now: number;
+  /** Simulated microseconds: where the runs are, where they should be, and how many one call advances them. */
+  at: number;
   wanted: number;
+  chunk: number;
   ended: boolean;
 }
 
 let runs: Runs | undefined;
 let playing = false;
 let pace: Pace = 1;
-let views: Views = { packets: false, wires: [] };
+let views: Views = { packets: false, queue: 0, wires: [] };
 let last = 0;
-let timer: ReturnType<typeof setTimeout> | undefined;
+/** Simulated seconds per second of computing. */
 let speed = 0;
+
+/** Comes back at once, but after the messages that wait; timers may not come sooner than 4 ms. */
+const soon = new MessageChannel();
+soon.port1.onmessage = () => {
+  if (waits) tick();
+};
+let waits = false;
 
 function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, transfer);
 }
 
-async function load(): Promise<WebAssembly.Module> {
-  const answer = await fetch(new URL("sojourn.wasm", self.location.href));
-  if (!answer.ok) throw new Error(`sojourn.wasm: ${answer.status}`);
-  return WebAssembly.compileStreaming(answer);
-}
-
 async function module(): Promise<Module> {
-  compiled ??= load();
-  return Module.of(await compiled);
+  return Module.of(compiled ?? (await arrival));
 }
 
 /** What is wrong with a request goes to the page; a trap ends this Worker. */
@@ -64,9 +73,13 @@ function report(error: unknown): void {
   }
 }
 
+/** The scenario that was asked for last. */
+let newest = 0;
+
 async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   stop();
   runs = undefined;
+  newest = message.run;
   const modules: Module[] = [];
   const metas: Meta[] = [];
   for (const doc of message.docs) {
@@ -74,14 +87,17 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
     modules.push(own);
     metas.push(own.call<Meta>({ op: "open", doc, step_us: message.stepUs }));
   }
+  // Another scenario may have been asked for meanwhile.
+  if (message.run !== newest) return;
   runs = {
     number: message.run,
     docs: message.docs,
     modules,
     metas,
     rows: modules.map(() => []),
-    now: 0,
+    at: 0,
     wanted: 0,
+    chunk: FIRST_CHUNK,
     ended: false,
   };
   pace = message.pace;
@@ -92,27 +108,24 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
 }
 
 function stop(): void {
-  if (timer !== undefined) clearTimeout(timer);
-  timer = undefined;
+  waits = false;
 }
 
 function tick(): void {
-  timer = undefined;
+  stop();
   const own = runs;
   if (!own || own.ended) return;
   const began = performance.now();
-  const passed = Math.min(began - last, 250) / 1000;
+  const passed = Math.min(began - last, 250) * 1000;
   last = began;
-  if (playing) own.wanted = pace === "fast" ? Infinity : Math.max(own.wanted, own.now) + passed * pace;
-  const from = own.now;
+  if (playing) own.wanted = pace === "fast" ? Infinity : own.wanted + passed * pace;
+  const from = own.at;
   try {
-    if (pace !== "fast" && pace <= SLOW) creep(own);
-    else advance(own, began + BUSY);
-    const step = own.metas[0]?.step_s ?? 0.02;
+    advance(own, began + BUSY);
+    const took = performance.now() - began;
+    if (own.at > from) speed = (own.at - from) / Math.max(took * 1000, 1);
     // Where it cannot keep the pace, it does not try to make up for it later.
-    if (pace !== "fast" && own.wanted - own.now > Math.max(pace / 4, step * 4)) own.wanted = own.now;
-    const took = (performance.now() - began) / 1000;
-    if (own.now > from) speed = (own.now - from) / Math.max(took, 1e-6);
+    if (pace !== "fast" && own.wanted > own.at && took >= BUSY) own.wanted = own.at;
     send(own);
     if (own.ended) {
       const ends = own.modules.map((module) => module.call<Ended>({ op: "finish" }));
@@ -124,39 +137,30 @@ function tick(): void {
     report(error);
     return;
   }
-  const busy = own.wanted > own.now;
-  if (playing || busy) timer = setTimeout(tick, Math.max(0, FRAME - (performance.now() - began)));
-}
-
-/** Goes on by rows until the time wanted, or until the frame is over. */
-function advance(own: Runs, deadline: number): void {
-  let count = 1;
-  while (own.now < own.wanted && !own.ended && performance.now() < deadline) {
-    const before = performance.now();
-    for (const [index, module] of own.modules.entries()) {
-      const place = module.call<Place>({ op: "rows", count });
-      own.rows[index]?.push(module.numbers());
-      own.now = place.now_s;
-      own.ended = place.ended;
-    }
-    const step = own.metas[0]?.step_s ?? 0.02;
-    const took = performance.now() - before;
-    // Several rows in a call where they are quick.
-    if (took < 1) count = Math.min(count * 2, 64, Math.max(1, Math.ceil((own.wanted - own.now) / step)));
-    else if (took > 4) count = 1;
+  // A paced run goes on with the next frame of the page, and so exactly as often as there is something to draw.
+  if (playing && pace === "fast") {
+    waits = true;
+    soon.port2.postMessage(0);
   }
 }
 
-/** Goes on by a part of a row, so that single packets can be seen. */
-function creep(own: Runs): void {
-  const us = Math.round((own.wanted - own.now) * 1e6);
-  if (us < 1) return;
-  for (const [index, module] of own.modules.entries()) {
-    const place = module.call<Place>({ op: "creep", us });
-    const rows = module.numbers();
-    if (rows.length > 0) own.rows[index]?.push(rows);
-    own.now = place.now_s;
-    own.ended = place.ended;
+/** Goes on until the time wanted, or until the frame is over. Rows come where their times are passed. */
+function advance(own: Runs, deadline: number): void {
+  while (own.at < own.wanted && !own.ended) {
+    const before = performance.now();
+    if (before >= deadline) return;
+    const to = Math.floor(Math.min(own.at + own.chunk, own.wanted));
+    if (to <= own.at) return;
+    for (const [index, module] of own.modules.entries()) {
+      const place = module.call<Place>({ op: "creep", to_us: to });
+      const rows = module.numbers();
+      if (rows.length > 0) own.rows[index]?.push(rows);
+      own.ended = place.ended;
+      own.at = place.ended ? Math.round(place.now_s * 1e6) : to;
+    }
+    const took = performance.now() - before;
+    if (took < SHORT) own.chunk = Math.min(own.chunk * 2, MOST_CHUNK);
+    else if (took > LONG) own.chunk = Math.max(Math.floor(own.chunk / 2), 1);
   }
 }
 
@@ -169,7 +173,7 @@ function send(own: Runs): void {
     const frame: RunFrame = { rows };
     transfer.push(rows.buffer);
     if (views.packets) {
-      const waiting = module.call<{ dropped: number[]; marked: number[] }>({ op: "waiting", queue: 0 });
+      const waiting = module.call<{ dropped: number[]; marked: number[] }>({ op: "waiting", queue: views.queue });
       frame.packets = module.numbers();
       frame.dropped = waiting.dropped;
       frame.marked = waiting.marked;
@@ -182,7 +186,7 @@ function send(own: Runs): void {
     }
     return frame;
   });
-  post({ kind: "frame", run: own.number, now: own.now, ended: own.ended, speed, runs: frames }, transfer);
+  post({ kind: "frame", run: own.number, now: own.at / 1e6, ended: own.ended, speed, runs: frames }, transfer);
 }
 
 function joined(parts: Float64Array<ArrayBuffer>[]): Float64Array<ArrayBuffer> {
@@ -201,7 +205,7 @@ function joined(parts: Float64Array<ArrayBuffer>[]): Float64Array<ArrayBuffer> {
 function change(what: Change): void {
   const own = runs;
   if (!own || own.ended) return;
-  const ms = Math.floor(own.now * 1000) + 2;
+  const ms = Math.floor(own.at / 1000) + 2;
   const docs = own.docs.map((doc, index) => changed(doc, what, index, ms));
   for (const [index, module] of own.modules.entries()) module.call({ op: "change", doc: docs[index] });
   own.docs = docs;
@@ -231,13 +235,23 @@ async function answer(id: number, request: object): Promise<void> {
     post({ kind: "answer", id, answer: desk.call(request) });
   } catch (error) {
     if (error instanceof Refused) post({ kind: "answer", id, refusal: error.refusal });
-    else report(error instanceof Trapped ? error : error);
+    else report(error);
   }
 }
 
 self.onmessage = (event: MessageEvent<ToWorker>): void => {
   const message = event.data;
   switch (message.kind) {
+    case "module":
+      compiled = message.module;
+      arrived(message.module);
+      break;
+    case "beat":
+      if (playing && pace !== "fast") tick();
+      break;
+    case "ping":
+      post({ kind: "pong" });
+      break;
     case "call":
       void answer(message.id, message.request);
       break;
@@ -246,13 +260,14 @@ self.onmessage = (event: MessageEvent<ToWorker>): void => {
       break;
     case "play":
       playing = message.playing;
-      if (runs && !playing) runs.wanted = runs.now;
+      if (runs) runs.wanted = runs.at;
       last = performance.now();
-      if (timer === undefined) tick();
+      tick();
       break;
     case "pace":
       pace = message.pace;
-      if (runs) runs.wanted = runs.now;
+      if (runs) runs.wanted = runs.at;
+      if (playing) tick();
       break;
     case "views":
       views = message.views;
@@ -272,11 +287,3 @@ self.onmessage = (event: MessageEvent<ToWorker>): void => {
       }
   }
 };
-
-module().then(
-  (own) => {
-    desk ??= own;
-    post({ kind: "ready", ms: performance.now() });
-  },
-  report,
-);

@@ -1,85 +1,7 @@
-// What a visitor sees, in Chromium.
+// What a visitor does with the page, in Chromium.
 
-import AxeBuilder from "@axe-core/playwright";
-import { expect, test, type Page } from "@playwright/test";
-import type { App } from "../src/app";
-import type { State } from "../src/state";
-
-declare global {
-  interface Window {
-    sojourn: App;
-  }
-}
-
-const FAST = "fast";
-
-/** A state with a short run. */
-function state(more: Partial<State["doc"]> = {}, others: Partial<State> = {}): State {
-  return {
-    doc: {
-      flows: ["2*cubic", "udp_rr"],
-      run: { duration: "8s", warmup: "2s", replications: 1, seed: 1 },
-      topology: { rate: "10Mbps", rtt: "40ms", buffer: "100p", queue: "codel" },
-      ...more,
-    },
-    second: null,
-    pace: FAST,
-    packets: false,
-    ...others,
-  };
-}
-
-async function open(page: Page, path = ""): Promise<void> {
-  await page.goto(path || "./");
-  await page.waitForFunction(() => window.sojourn !== undefined && document.querySelector(".settings fieldset") !== null);
-}
-
-async function show(page: Page, what: State): Promise<void> {
-  await page.evaluate((next) => window.sojourn.show(next), what);
-}
-
-async function ended(page: Page): Promise<string[]> {
-  await page.waitForFunction(() => window.sojourn.digests.length > 0, undefined, { timeout: 60_000 });
-  return page.evaluate(() => window.sojourn.digests);
-}
-
-/** Frames per second over some seconds, as requestAnimationFrame counts them. */
-async function frames(page: Page, seconds: number): Promise<number> {
-  return page.evaluate(
-    (length) =>
-      new Promise<number>((done) => {
-        let count = 0;
-        const began = performance.now();
-        const next = (now: number): void => {
-          count++;
-          if (now - began > length * 1000) done((count * 1000) / (now - began));
-          else requestAnimationFrame(next);
-        };
-        requestAnimationFrame(next);
-      }),
-    seconds,
-  );
-}
-
-test("the first figure is there in 2 s on a link of 10 Mbps", async ({ page }) => {
-  const session = await page.context().newCDPSession(page);
-  await session.send("Network.enable");
-  await session.send("Network.emulateNetworkConditions", {
-    offline: false,
-    latency: 20,
-    downloadThroughput: 10e6 / 8,
-    uploadThroughput: 10e6 / 8,
-  });
-  await page.goto("./");
-  await page.waitForFunction(() => performance.getEntriesByName("figure-drawn").length > 0);
-  const [ready, drawn] = await page.evaluate(() => [
-    performance.getEntriesByName("module-ready")[0]?.startTime ?? 0,
-    performance.getEntriesByName("figure-drawn")[0]?.startTime ?? 0,
-  ]);
-  console.log(`module ready after ${ready?.toFixed(0)} ms, first figure after ${drawn?.toFixed(0)} ms`);
-  expect(ready).toBeLessThan(2000);
-  expect((drawn ?? 0) - (ready ?? 0)).toBeLessThan(300);
-});
+import { expect, test } from "@playwright/test";
+import { ended, FAST, file, open, show, state } from "./visitor";
 
 test("a run ends with the metrics of the queue and of each flow", async ({ page }) => {
   await open(page);
@@ -110,7 +32,7 @@ test("a change in the middle of a run stands in the file, which gives the same r
   await open(page);
   await show(page, state({ run: { duration: "20s", warmup: "2s", replications: 1, seed: 3 } }, { pace: 2 }));
   await page.waitForTimeout(700);
-  const rate = page.getByRole("textbox", { name: "Rate" });
+  const rate = page.getByRole("textbox", { name: "Rate" }).first();
   await rate.fill("4Mbps");
   await rate.blur();
   await page.waitForTimeout(700);
@@ -128,20 +50,65 @@ test("a change in the middle of a run stands in the file, which gives the same r
   expect(again.digest).toBe(watched);
 });
 
-test("an address opened elsewhere shows the same run", async ({ page, context }) => {
+test("a slider that is dragged while the run goes on stays in the hand, and the queue reacts", async ({ page }) => {
   await open(page);
-  const queues = ["droptail", "codel", "fq_codel", "pie", "red", "cake", "dualpi2", "sfq", "drr each=(codel)", "gsp"];
-  for (const queue of queues) {
-    await show(page, state({ topology: { rate: "8Mbps", rtt: "30ms", buffer: "80p", queue } }));
-    const [here] = await ended(page);
-    await page.getByRole("button", { name: "Copy link" }).click();
-    await page.waitForTimeout(300);
-    const other = await context.newPage();
-    await open(other, page.url());
-    const [there] = await ended(other);
-    expect(there, queue).toBe(here);
-    await other.close();
+  await show(page, state({ topology: { rate: "10Mbps", rtt: "40ms", buffer: "100p", queue: "droptail" }, run: { duration: "60s", warmup: "2s", replications: 1 } }, { pace: 2 }));
+  await page.waitForFunction(() => window.sojourn.time > 2);
+  const slider = page.getByRole("slider", { name: "Rate, slider" });
+  const box = await slider.boundingBox();
+  if (!box) throw new Error("no slider");
+  const middle = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width / 2, middle);
+  await page.mouse.down();
+  const values: number[] = [];
+  for (const share of [0.45, 0.4, 0.35, 0.3]) {
+    await page.mouse.move(box.x + share * box.width, middle, { steps: 4 });
+    await page.waitForTimeout(250);
+    values.push(Number(await slider.inputValue()));
   }
+  await page.mouse.up();
+  expect(values).toEqual([...values].sort((a, b) => b - a));
+  expect(new Set(values).size).toBe(4);
+  const waits = async (): Promise<number> => Number.parseFloat((await page.locator(".chart-value").first().textContent()) ?? "");
+  await expect.poll(waits, { timeout: 15_000 }).toBeGreaterThan(250);
+  await file(page, "[[changes]]");
+});
+
+test("pointing at a chart reads all charts at that time", async ({ page }) => {
+  await open(page);
+  await show(page, state());
+  await ended(page);
+  const before = await page.locator(".chart-value").allTextContents();
+  await page.locator(".chart .plot").first().hover();
+  for (const text of await page.locator(".chart-value").allTextContents()) expect(text).toMatch(/^at 3\.|^at 4\./);
+  await page.mouse.move(0, 0);
+  expect(await page.locator(".chart-value").allTextContents()).toEqual(before);
+});
+
+test("a flow has its parameters and its start in menus and sliders, and the file has them", async ({ page }) => {
+  await open(page);
+  await show(page, state());
+  await page.locator(".flow").first().getByText("Parameters").click();
+  const start = page.getByRole("textbox", { name: "start", exact: true });
+  await start.fill("2s");
+  await start.blur();
+  await file(page, 'start = "2s"');
+  await page.getByRole("spinbutton", { name: "Flow 1, how many" }).fill("3");
+  await page.getByRole("spinbutton", { name: "Flow 1, how many" }).blur();
+  await file(page, "3*cubic");
+  await page.getByRole("button", { name: "Remove Flow 2" }).click();
+  await expect(page.locator(".flow")).toHaveCount(1);
+  expect(await ended(page)).toHaveLength(1);
+});
+
+test("of several queues, each can be shown", async ({ page }) => {
+  await open(page);
+  await show(page, state({ topology: { kind: "parking_lot", hops: 3, rate: "10Mbps", queue: "codel" }, flows: ["cubic"] }));
+  await ended(page);
+  const choose = page.getByLabel("Queue of");
+  await expect(choose.locator("option")).toHaveCount(3);
+  await choose.selectOption({ index: 2 });
+  await expect(page.locator(".chart")).toHaveCount(5);
 });
 
 test("two queues run on the same traffic, and the file is a study of both", async ({ page }) => {
@@ -187,70 +154,6 @@ test("a mistake in a file is told with its line and what is meant", async ({ pag
   await expect(page.getByRole("alert")).toContainText("3");
 });
 
-test("a run of a hundred thousand flows says what it would need, or runs", async ({ page }) => {
-  await open(page);
-  await show(page, state({ flows: ["100000*cubic"] }));
-  await expect(page.getByRole("alert")).toContainText("needs about", { timeout: 30_000 });
-});
-
-test("a run without an end goes on until it is paused, and the page answers meanwhile", async ({ page }) => {
-  await open(page);
-  await show(page, state({ run: { duration: "200h", warmup: "0s", replications: 1 } }));
-  await page.waitForTimeout(1500);
-  await page.getByRole("button", { name: "Pause" }).click();
-  const at = await page.locator(".clock").textContent();
-  await page.waitForTimeout(500);
-  expect(await page.locator(".clock").textContent()).toBe(at);
-});
-
-test("a trap is told, and the next run works", async ({ page }) => {
-  // A module whose memory ends: what a fault of the simulator looks like from outside.
-  await open(page);
-  await page.evaluate(() => window.sojourn.client.send({ kind: "call", id: -1, request: { op: "trap" } }));
-  await expect(page.getByRole("alert")).toContainText("has been started again");
-  await show(page, state());
-  expect(await ended(page)).toHaveLength(1);
-});
-
-test("60 frames a second at 50 Mbps", async ({ page }) => {
-  await open(page);
-  await show(
-    page,
-    state({ topology: { rate: "50Mbps", rtt: "40ms", queue: "fq_codel" }, run: { duration: "60s", warmup: "5s", replications: 1 } }, { pace: 1 }),
-  );
-  await page.waitForTimeout(1000);
-  const rate = await frames(page, 4);
-  console.log(`${rate.toFixed(1)} frames a second at 50 Mbps`);
-  expect(rate).toBeGreaterThan(50);
-});
-
-test("30 frames a second on a slow phone", async ({ page }) => {
-  await page.setViewportSize({ width: 400, height: 800 });
-  await open(page);
-  const session = await page.context().newCDPSession(page);
-  await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
-  await show(
-    page,
-    state({ topology: { rate: "50Mbps", rtt: "40ms", queue: "fq_codel" }, run: { duration: "60s", warmup: "5s", replications: 1 } }, { pace: 1 }),
-  );
-  await page.waitForTimeout(1000);
-  const rate = await frames(page, 4);
-  console.log(`${rate.toFixed(1)} frames a second at 50 Mbps, processor four times slower`);
-  expect(rate).toBeGreaterThan(28);
-});
-
-for (const path of ["", "lessons/index.html", "lessons/bufferbloat.html", "embed.html?queue=codel"]) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`no violations that axe knows: ${path || "index.html"}, ${colorScheme}`, async ({ page }) => {
-      await page.emulateMedia({ colorScheme });
-      await page.goto(path || "./");
-      if (!path.endsWith("lessons/index.html")) await page.waitForSelector(".settings fieldset");
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(" ")}`)).toEqual([]);
-    });
-  }
-}
-
 test("it can be used by keyboard alone", async ({ page }) => {
   await open(page);
   const play = page.getByRole("button", { name: /Pause|Play/ }).first();
@@ -290,25 +193,3 @@ test("every lesson has a live figure", async ({ page }) => {
     await expect(page.locator("details summary", { hasText: "Answer" })).toBeVisible();
   }
 });
-
-for (const width of [400, 1400]) {
-  test(`screenshots at ${width} pixels`, async ({ page }) => {
-    await page.setViewportSize({ width, height: 900 });
-    await open(page);
-    await show(page, state({ run: { duration: "20s", warmup: "5s", replications: 1 } }));
-    await ended(page);
-    await page.screenshot({ path: `../target/page-test/laboratory-${width}.png`, fullPage: true });
-    await show(page, state({}, { pace: 0.02, packets: true }));
-    await page.waitForTimeout(2500);
-    await page.screenshot({ path: `../target/page-test/packets-${width}.png` });
-    await show(page, state({}, { second: "droptail" }));
-    await ended(page);
-    await page.screenshot({ path: `../target/page-test/compare-${width}.png`, fullPage: true });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-    await page.goto("lessons/bufferbloat.html");
-    await page.waitForSelector(".chart canvas");
-    await page.waitForTimeout(2500);
-    await page.screenshot({ path: `../target/page-test/lesson-${width}.png`, fullPage: true });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-  });
-}

@@ -1,6 +1,6 @@
 // A server of static files, compressed as a public one would send them: node server.mjs FOLDER PORT
 
-import { createReadStream, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -21,14 +21,15 @@ createServer((request, response) => {
   let file = join(folder, normalize(path));
   try {
     if (statSync(file).isDirectory()) file = join(file, "index.html");
+    const content = readFileSync(file);
     const type = TYPES[extname(file)] ?? "application/octet-stream";
     if (request.headers["accept-encoding"]?.includes("gzip")) {
-      if (!packed.has(file)) packed.set(file, gzipSync(readFileSync(file)));
+      if (!packed.has(file)) packed.set(file, gzipSync(content));
       response.writeHead(200, { "content-type": type, "content-encoding": "gzip", "cache-control": "no-cache" });
       response.end(packed.get(file));
     } else {
       response.writeHead(200, { "content-type": type, "cache-control": "no-cache" });
-      createReadStream(file).pipe(response);
+      response.end(content);
     }
   } catch {
     response.writeHead(404, { "content-type": "text/plain" });

@@ -13,7 +13,7 @@ pub mod scream;
 pub use control::{Bounds, MediaControl, MediaFeedback, PacketResult};
 
 use sojourn_units::{
-    DialectInfo, ParamError, ParamInfo, Params, Span, Spec, Time, head_markdown, head_of,
+    DialectInfo, ParamError, ParamInfo, Params, Span, Spec, Time, head_markdown, head_text,
     head_title, nearest,
 };
 
@@ -56,7 +56,7 @@ macro_rules! media_controls {
             doc: <$file::$Params as Params>::DOC,
             params: <$file::$Params as Params>::TABLE,
             dialects: <$file::$Params as Params>::DIALECTS,
-            head: head_of(include_str!(concat!("media/", stringify!($file), ".rs"))),
+            head: head_text!(include_str!(concat!("media/", stringify!($file), ".rs"))),
         },)*];
 
         /// Any algorithm, dispatched statically.

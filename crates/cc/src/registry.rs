@@ -4,7 +4,7 @@ use crate::control::{Acked, Build, Congestion, CongestionControl, Sent, Start};
 use crate::sample::{Lost, Phase, Sample, Traits, Undo};
 use sojourn_units::{
     DialectInfo, ParamError, ParamInfo, Params, Rate, RegisterError, Span, Time, check_what,
-    head_markdown, head_of, head_title, nearest,
+    head_markdown, head_text, head_title, nearest,
 };
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
@@ -388,7 +388,7 @@ macro_rules! algorithms {
             Algorithm {
                 name: stringify!($first),
                 title: "",
-                head: head_of(include_str!(concat!(stringify!($first), ".rs"))),
+                head: head_text!(include_str!(concat!(stringify!($first), ".rs"))),
                 aliases: &[$($first_alias),*],
                 doc: <crate::$first::$FirstParams as Params>::DOC,
                 params: <crate::$first::$FirstParams as Params>::TABLE,
@@ -402,7 +402,7 @@ macro_rules! algorithms {
             $(Algorithm {
                 name: stringify!($module),
                 title: "",
-                head: head_of(include_str!(concat!(stringify!($module), ".rs"))),
+                head: head_text!(include_str!(concat!(stringify!($module), ".rs"))),
                 aliases: &[$($($alias),*)?],
                 doc: <crate::$module::$Params as Params>::DOC,
                 params: <crate::$module::$Params as Params>::TABLE,

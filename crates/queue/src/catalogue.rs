@@ -4,7 +4,6 @@ use crate::entry::{Entry, read};
 use crate::tc::{Inside, Line};
 use sojourn_units::{
     DialectInfo, ParamError, ParamInfo, Params, Span, Values, check_declaration, head_markdown,
-    head_of,
 };
 
 /// The dialect that [`crate::registry::tc`] writes for.
@@ -126,14 +125,14 @@ impl Resolved {
 impl CatalogueEntry {
     pub(crate) const fn of<E: Entry<Cx>, Cx>(
         kind: DisciplineKind,
-        file: &'static str,
+        head: &'static str,
     ) -> CatalogueEntry {
         CatalogueEntry {
             name: E::NAME,
             aliases: E::ALIASES,
             title: E::TITLE,
             about: E::ABOUT,
-            head: head_of(file),
+            head,
             kind,
             fair: E::FAIR,
             starves_none: E::STARVES_NONE,

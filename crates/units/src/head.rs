@@ -17,6 +17,31 @@ pub const fn head_of(file: &'static str) -> &'static str {
     file.split_at(end).0
 }
 
+/// The first `N` bytes of a file.
+///
+/// # Panics
+/// If the file is shorter.
+pub const fn start_of<const N: usize>(file: &str) -> [u8; N] {
+    let mut start = [0; N];
+    start.copy_from_slice(file.as_bytes().split_at(N).0);
+    start
+}
+
+/// [`head_of`] a file that is a constant, as a text of its own: a part of `include_str!` would keep the whole file in the program.
+#[macro_export]
+macro_rules! head_text {
+    ($file:expr) => {{
+        const FILE: &str = $file;
+        const LENGTH: usize = $crate::head_of(FILE).len();
+        const HEAD: &[u8; LENGTH] = &$crate::start_of::<LENGTH>(FILE);
+        const TEXT: &str = match ::core::str::from_utf8(HEAD) {
+            Ok(text) => text,
+            Err(_) => panic!("a head ends within a character"),
+        };
+        TEXT
+    }};
+}
+
 /// What the first line of a head calls the thing, up to the colon.
 pub fn head_title(head: &'static str) -> &'static str {
     let line = head.lines().next().unwrap_or(head);

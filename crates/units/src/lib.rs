@@ -33,7 +33,7 @@ pub mod time;
 
 pub use buffer::{Bdp, Buffer};
 pub use error::{UnitError, UnitErrorKind, nearest};
-pub use head::{head_markdown, head_of, head_title};
+pub use head::{head_markdown, head_of, head_title, start_of};
 pub use param::{
     Condition, DialectInfo, Kind, KindOf, Need, PAPER, ParamError, ParamInfo, ParamValue, Params,
     Values, build, check_declaration, usable_dialect,

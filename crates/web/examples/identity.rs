@@ -49,6 +49,10 @@ fn forms(family: Family, name: &str) -> Vec<String> {
             with_flow(&format!("{name} packets=1000p interval=2ms")),
             with_flow(&format!("{name} dialect=ns2")),
             format!("dialect = \"ns2\"\nflows = [\"2*{name}\"]\n{FRAME}rate = \"4Mbps\"\n"),
+            with_flow(&format!("{name} sizes=web_search load=30%")),
+            with_flow(&format!("{name} sizes=web_search")),
+            with_flow(&format!("tcp source={name}")),
+            with_flow(&format!("rtp source={name}")),
             session(name),
         ],
         Family::Congestion => vec![
@@ -65,7 +69,8 @@ fn session(name: &str) -> String {
         "[run]\nduration = \"6s\"\nwarmup = \"1s\"\nreplications = 1\n[topology]\nkind = \"graph\"\n\
          [[links]]\nfrom = \"a\"\nto = \"b\"\nrate = \"2Mbps\"\n[[links]]\nfrom = \"b\"\nto = \"c\"\nrate = \"2Mbps\"\n\
          [[groups]]\nname = \"all\"\n[[members]]\ngroup = \"all\"\nnode = \"a\"\n[[members]]\ngroup = \"all\"\nnode = \"b\"\n\
-         [[members]]\ngroup = \"all\"\nnode = \"c\"\n[[flows]]\nkind = \"{name}\"\nfrom = \"a\"\nto = \"all\"\n"
+         [[members]]\ngroup = \"all\"\nnode = \"c\"\n[[flows]]\nkind = \"{name}\"\nfrom = \"a\"\nto = \"all\"\n\
+         source = \"(cbr rate=200kbps size=1000B)\"\n"
     )
 }
 

@@ -51,7 +51,7 @@ impl Module {
     /// | `picture` | the topology of a document as SVG, and where its links are |
     /// | `open` | begins a run that is watched |
     /// | `rows` | goes on by some rows, which are beside the answer |
-    /// | `creep` | goes on to a time between rows |
+    /// | `creep` | goes on to a time, rows on the way are beside the answer |
     /// | `change` | takes over the changes of links that are yet to come |
     /// | `waiting` | packets in a queue |
     /// | `wires` | packets on links |

@@ -40,7 +40,7 @@ macro_rules! list {
         pub(crate) const CATALOGUE: &[CatalogueEntry] = &[
             $(CatalogueEntry::of::<$file::$Aqm, BuildContext>(
                 DisciplineKind::Aqm,
-                include_str!(concat!("aqms/", stringify!($file), ".rs")),
+                sojourn_units::head_text!(include_str!(concat!("aqms/", stringify!($file), ".rs"))),
             ),)*
         ];
 

@@ -16,7 +16,7 @@ macro_rules! list {
         pub(crate) const CATALOGUE: &[CatalogueEntry] = &[
             $(CatalogueEntry::of::<$file::$Scheduler, NestingContext>(
                 DisciplineKind::Scheduler,
-                include_str!(concat!("schedulers/", stringify!($file), ".rs")),
+                sojourn_units::head_text!(include_str!(concat!("schedulers/", stringify!($file), ".rs"))),
             ),)*
         ];
 

@@ -87,10 +87,9 @@ impl Module {
     }
 
     pub(super) fn creep(&mut self, request: &Value) -> Result<Value> {
-        let by = Span::from_us(request["us"].as_u64().unwrap_or(1000));
+        let until = Time::ZERO + Span::from_us(request["to_us"].as_u64().unwrap_or_default());
         let mut rows = std::mem::take(&mut self.numbers);
         let live = self.live()?;
-        let until = live.now() + by;
         let goes_on = live.creep(until, &mut rows)?;
         self.numbers = rows;
         self.place(goes_on)
