@@ -29,7 +29,7 @@ COLUMNS = "78"
 
 FENCE = re.compile(r"^```(?P<head>[^\n`]*)\n(?P<body>.*?)^```$", re.M | re.S)
 # What examples may call; a block with anything else is for reading.
-RUNNABLE = re.compile(r"\$ (?:sojourn|ls|cat|head|python) ")
+RUNNABLE = re.compile(r"\$ (?:cd \w+ && )?(?:sojourn|ls|cat|head|python) ")
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from sojourn.catalogue import (
     schema,
     show,
 )
+from sojourn.checks import Check, Property, check
 from sojourn.errors import (
     BadValueError,
     ContradictionError,
@@ -62,6 +63,7 @@ from sojourn.table import Named, Table
 __all__ = [
     "PROFILE",
     "BadValueError",
+    "Check",
     "ContradictionError",
     "Drawing",
     "Figure",
@@ -72,6 +74,7 @@ __all__ = [
     "MissingLibraryError",
     "Named",
     "PluginError",
+    "Property",
     "Rerun",
     "Results",
     "ResultsIOError",
@@ -85,6 +88,7 @@ __all__ = [
     "WrongTypeError",
     "__version__",
     "chain",
+    "check",
     "compare",
     "dumbbell",
     "graph",

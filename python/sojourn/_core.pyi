@@ -17,6 +17,7 @@ __all__ = [
     "Task",
     "__version__",
     "check",
+    "check_properties",
     "draw",
     "listing",
     "main",
@@ -191,6 +192,15 @@ def main(
 ) -> int: ...
 def sheets(directory: PathLike[str]) -> str: ...
 def set_values(json: str, name: str, values: list[tuple[str, str]]) -> str: ...
+def check_properties(
+    algorithm: str,
+    *,
+    kind: str | None,
+    skip: list[str],
+    progress: Callable[[int, int], object] | None,
+) -> tuple[str, str]:
+    """The properties of an algorithm with their verdicts: as JSON, and as the command prints them."""
+
 def check(json: str, name: str, arguments: list[tuple[str, str]]) -> None: ...
 def nearest(given: str, names: list[str]) -> str | None: ...
 def draw(json: str, name: str) -> str: ...

@@ -33,6 +33,7 @@ outside its instances is not shared.
 
 from __future__ import annotations
 
+import collections
 import dis
 import enum
 import hashlib
@@ -566,6 +567,59 @@ def _instance(cls: Any, values: dict[str, Any]) -> Any:
         setattr(made, key, value)
     made.__init__()
     return made
+
+
+def _footprint(instance: object) -> int:
+    """Bytes of everything that an instance and its class keep, each object once.
+
+    What it sees: attributes, slots, and what containers hold. What it does not see: globals of the module, what closures and
+    objects of C keep and `sys.getsizeof` does not count. Packets, code and modules are left out.
+    """
+    skip = (
+        Packet,
+        type,
+        types.ModuleType,
+        types.FunctionType,
+        types.BuiltinFunctionType,
+        types.MethodType,
+    )
+    own = [base for base in type(instance).__mro__ if base not in (*_BASES.values(), object)]
+    shared = (
+        value
+        for base in own
+        for key, value in vars(base).items()
+        if not key.startswith("__") and not isinstance(value, _Parameter)
+    )
+    waiting: list[object] = [instance, *shared]
+    seen: set[int] = set()
+    total = 0
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen or isinstance(thing, skip):
+            continue
+        seen.add(id(thing))
+        total += sys.getsizeof(thing, 0)
+        if isinstance(thing, dict):
+            waiting += [*thing.keys(), *thing.values()]
+        elif isinstance(thing, list | tuple | set | frozenset | collections.deque):
+            waiting += thing
+        waiting += [
+            getattr(thing, slot)
+            for base in type(thing).__mro__
+            for slot in _slots(base)
+            if hasattr(thing, slot)
+        ]
+        attributes = getattr(thing, "__dict__", None)
+        if isinstance(attributes, dict):
+            waiting.append(attributes)
+    return total
+
+
+def _slots(cls: type) -> tuple[str, ...]:
+    """The names in `__slots__` of a class, which may be one string."""
+    slots = vars(cls).get("__slots__", ())
+    names = (slots,) if isinstance(slots, str) else tuple(slots)
+    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
 
 
 def _interrupt(threads: list[int]) -> None:

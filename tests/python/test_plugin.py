@@ -221,3 +221,19 @@ def test_connections_of_a_class_draw_numbers_of_their_own(tmp_path: Path) -> Non
         # And so do the connections of a workload.
         short = ["web tcp=(dice:Dice)"]
         assert drawn(short, 1) == drawn(short, 1) != drawn(short, 2)
+
+
+def test_a_class_is_searched_for_worst_cases_and_stands_on_a_board(tmp_path: Path) -> None:
+    module(tmp_path)
+    short = ("--set", "run.duration=4s", "--set", "run.warmup=1s", "--confirm", "2")
+    out = ran(
+        tmp_path,
+        *("worst", "--queue", "my_module:Mine", "--maximise", "sojourn_s_p99"),
+        *("--runs", "123", *short),
+    )
+    assert "Searched" in out
+    ran(
+        tmp_path,
+        *("board", "--suite", "rfc7928", "--queue", "my_module:Mine", "--quick", "--out", "board"),
+    )
+    assert "my_module:Mine" in (tmp_path / "board" / "index.html").read_text(encoding="utf-8")

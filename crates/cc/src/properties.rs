@@ -1,5 +1,5 @@
-//! What holds for every congestion control, inside this crate or outside: one function for each property, which panics where it does
-//! not hold.
+//! What holds for every congestion control, inside this crate or outside, as functions of what a connection goes through: they say what
+//! was seen against what is required. The functions for tests panic where a property does not hold.
 //!
 //! Of the feature `testing`.
 
@@ -8,6 +8,7 @@ use crate::{
     Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Expiry, Sample, Stage, Start,
     reduce,
 };
+use sojourn_units::property::Breach;
 use sojourn_units::{Span, Time};
 
 /// Payload bytes of a full segment here.
@@ -68,6 +69,97 @@ fn acked(now: Time, bytes: u64, in_flight: u64, stage: Stage) -> Acked {
     }
 }
 
+/// What a connection goes through: acknowledgements of a segment each, one a millisecond, and then reductions with twice the window
+/// outstanding.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct History {
+    /// Acknowledgements.
+    pub acks: u64,
+    /// Reductions.
+    pub reductions: Vec<CongestionKind>,
+}
+
+/// A control by its name, dialect and parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its dialect, if not the default one.
+    pub dialect: Option<&'a str>,
+    /// Its parameters.
+    pub pairs: &'a [(String, String)],
+}
+
+impl History {
+    /// Those of the tests: four reductions in a row, of every kind, after different numbers of acknowledgements, and none.
+    pub fn all() -> Vec<History> {
+        let then = [
+            CongestionKind::Loss,
+            CongestionKind::Ecn,
+            CongestionKind::Loss,
+        ];
+        let reduced = |acks| {
+            kinds().map(|first| History {
+                acks,
+                reductions: std::iter::once(first).chain(then).collect(),
+            })
+        };
+        let grown = [0, 1, 7, 60].map(|acks| History {
+            acks,
+            reductions: Vec::new(),
+        });
+        let all = [0, 1, 7, 60, 300].into_iter().flat_map(reduced);
+        grown.into_iter().chain(all).collect()
+    }
+
+    /// Histories with less in them.
+    pub fn smaller(&self) -> impl Iterator<Item = History> + use<> {
+        let fewer = [self.acks / 2, self.acks.saturating_sub(1)];
+        let own = self.clone();
+        let fewer = fewer.into_iter().filter(move |acks| *acks < own.acks);
+        let reductions = self.reductions.clone();
+        let fewer = fewer.map(move |acks| History {
+            acks,
+            reductions: reductions.clone(),
+        });
+        let own = self.clone();
+        let without = (0..own.reductions.len()).rev().map(move |at| {
+            let mut smaller = own.clone();
+            smaller.reductions.remove(at);
+            smaller
+        });
+        without.chain(fewer)
+    }
+
+    /// Its events, in words.
+    pub fn steps(&self) -> Vec<String> {
+        let start = format!(
+            "a connection starts with segments of {MSS} bytes, a window of {} and a round trip of 50 ms",
+            10 * MSS
+        );
+        let acks = match self.acks {
+            0 => None,
+            1 => Some(format!("a segment of {MSS} bytes is acknowledged")),
+            acks => Some(format!(
+                "{acks} segments of {MSS} bytes are acknowledged, one every 1 ms"
+            )),
+        };
+        let reductions = self.reductions.iter().map(|kind| match kind {
+            CongestionKind::Loss => "a loss, with twice the window in flight".to_owned(),
+            CongestionKind::Ecn => "an ECN echo, with twice the window in flight".to_owned(),
+            CongestionKind::Timeout(expiry) => format!(
+                "a retransmission timeout{}, with twice the window in flight; {} bytes of it are kept",
+                if expiry.again { " of a segment that was sent again" } else { "" },
+                expiry.kept
+            ),
+        });
+        std::iter::once(start)
+            .chain(acks)
+            .chain(reductions)
+            .collect()
+    }
+}
+
 fn kinds() -> [CongestionKind; 5] {
     let timeout = |again, kept| CongestionKind::Timeout(Expiry { again, kept });
     [
@@ -79,70 +171,107 @@ fn kinds() -> [CongestionKind; 5] {
     ]
 }
 
-/// Reports four reductions in a row after different numbers of acknowledgements, with twice the window outstanding each time, and calls
-/// `check` with the control, the window before and a text for messages.
-fn reduced(
-    name: &str,
-    dialect: Option<&str>,
-    pairs: &[(String, String)],
-    check: impl Fn(&AnyCc, u64, &str),
-) {
-    let cases = [0, 1, 7, 60, 300]
-        .into_iter()
-        .flat_map(|acks| kinds().map(|kind| (acks, kind)));
-    for (acks, first) in cases {
-        let mut cc = after(name, dialect, pairs, acks);
-        let now = Time::ZERO + Span::from_secs(1);
-        let again = [
-            CongestionKind::Loss,
-            CongestionKind::Ecn,
-            CongestionKind::Loss,
-        ];
-        for kind in std::iter::once(first).chain(again) {
-            let before = cc.cwnd();
-            let congestion = Congestion {
-                now,
-                kind,
-                in_flight: 2 * before,
-                mss: MSS,
-            };
-            reduce(&mut cc, &congestion);
-            let ends = matches!(kind, CongestionKind::Loss | CongestionKind::Ecn);
-            if ends && !cc.traits().model {
-                cc.on_ack(&acked(now, 0, before, Stage::Exit { at_most: u64::MAX }));
-            }
-            let place = format!(
-                "{name} {dialect:?} {pairs:?}, {acks} acknowledgements, {first:?}, {kind:?} at {before}: {}",
-                cc.cwnd()
-            );
-            check(&cc, before, &place);
+/// Takes a control through a history, and calls `check` with it, the window before and what happened, after the acknowledgements and
+/// after each reduction.
+fn through(
+    named: Named<'_>,
+    history: &History,
+    mut check: impl FnMut(&AnyCc, Option<u64>, &str) -> Result<(), Breach>,
+) -> Result<(), Breach> {
+    let mut cc = after(named.name, named.dialect, named.pairs, history.acks);
+    check(&cc, None, "the acknowledgements")?;
+    let now = Time::ZERO + Span::from_secs(1);
+    for kind in &history.reductions {
+        let before = cc.cwnd();
+        let congestion = Congestion {
+            now,
+            kind: *kind,
+            in_flight: 2 * before,
+            mss: MSS,
+        };
+        reduce(&mut cc, &congestion);
+        let ends = matches!(kind, CongestionKind::Loss | CongestionKind::Ecn);
+        if ends && !cc.traits().model {
+            cc.on_ack(&acked(now, 0, before, Stage::Exit { at_most: u64::MAX }));
+        }
+        let what = match kind {
+            CongestionKind::Loss => "a loss",
+            CongestionKind::Ecn => "an ECN echo",
+            CongestionKind::Timeout(_) => "a timeout",
+        };
+        check(&cc, Some(before), what)?;
+    }
+    Ok(())
+}
+
+/// No loss, mark or timeout raises the window above two segments.
+///
+/// # Errors
+/// Where one does.
+pub fn reductions_do_not_raise(named: Named<'_>, history: &History) -> Result<(), Breach> {
+    through(named, history, |cc, before, what| {
+        let Some(before) = before else {
+            return Ok(());
+        };
+        let most = before.max(2 * MSS);
+        Breach::unless(cc.cwnd() <= most, || {
+            Breach::new(
+                format!(
+                    "the window is {before} bytes, and after {what} {}",
+                    cc.cwnd()
+                ),
+                format!("at most {most} bytes: the window before, or two segments"),
+            )
+        })
+    })
+}
+
+/// The window is never below a segment.
+///
+/// # Errors
+/// Where it is.
+pub fn window_holds_a_segment(named: Named<'_>, history: &History) -> Result<(), Breach> {
+    through(named, history, |cc, _, what| {
+        Breach::unless(cc.cwnd() >= MSS, || {
+            Breach::new(
+                format!("the window is {} bytes after {what}", cc.cwnd()),
+                format!("a segment at least, {MSS} bytes"),
+            )
+        })
+    })
+}
+
+fn hold(named: Named<'_>, property: impl Fn(Named<'_>, &History) -> Result<(), Breach>) {
+    for history in History::all() {
+        if let Err(breach) = property(named, &history) {
+            panic!("{named:?}, {history:?}: {breach}");
         }
     }
 }
 
-/// No loss, mark or timeout raises the window, but that of a control that says why ([`Traits::raises`](crate::Traits::raises)).
+/// As [`reductions_do_not_raise`] after every one of [`History::all`]; panics where it does not hold. A control that says why it raises the
+/// window ([`Traits::raises`](crate::Traits::raises)) is not asked.
 pub fn no_reduction_raises_the_window(
     name: &str,
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) {
-    reduced(name, dialect, pairs, |cc, before, place| {
-        let most = before.max(2 * MSS);
-        assert!(cc.cwnd() <= most || cc.traits().raises.is_some(), "{place}");
-    });
+    let named = Named {
+        name,
+        dialect,
+        pairs,
+    };
+    if after(name, dialect, pairs, 0).traits().raises.is_none() {
+        hold(named, reductions_do_not_raise);
+    }
 }
 
-/// A connection may always send a segment.
+/// As [`window_holds_a_segment`] after every one of [`History::all`]; panics where it does not hold.
 pub fn window_is_at_least_a_segment(name: &str, dialect: Option<&str>, pairs: &[(String, String)]) {
-    for acks in [0, 1, 7, 60] {
-        let cc = after(name, dialect, pairs, acks);
-        assert!(
-            cc.cwnd() >= MSS,
-            "{name} {dialect:?} after {acks}: {}",
-            cc.cwnd()
-        );
-    }
-    reduced(name, dialect, pairs, |cc, _, place| {
-        assert!(cc.cwnd() >= MSS, "{place}");
-    });
+    let named = Named {
+        name,
+        dialect,
+        pairs,
+    };
+    hold(named, window_holds_a_segment);
 }

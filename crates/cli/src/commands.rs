@@ -73,6 +73,7 @@ commands! {
     play::PlayArgs as Play,
     replay::ReplayArgs as Replay,
     ["Verify and measure"]
+    check::CheckArgs as Check,
     validate::ValidateArgs as Validate,
     #[command(subcommand)] vectors::VectorsCommand as Vectors,
     bench::BenchArgs as Bench,

@@ -13,6 +13,7 @@ mod document;
 mod errors;
 mod gym;
 mod plugin;
+mod properties;
 mod replay;
 mod results;
 mod supervise;
@@ -38,6 +39,8 @@ mod _core {
     use super::gym::{GymFleet, GymPolicy};
     #[pymodule_export]
     use super::plugin::{Packet, Random, work};
+    #[pymodule_export]
+    use super::properties::check_properties;
     #[pymodule_export]
     use super::replay::replay;
     #[pymodule_export]

@@ -307,6 +307,11 @@ pub trait Aqm {
         let _ = out;
     }
 
+    /// Bytes of memory that it keeps, where it can tell. A property test asks whether they stay bounded.
+    fn footprint(&self) -> Option<u64> {
+        None
+    }
+
     /// [`Aqm::state`] when `packets` wait, for a frame that skips departures that are only [counted](Departures::Counted).
     fn state_with_backlog(&self, packets: u64, out: &mut Vec<f64>) {
         let _ = packets;

@@ -118,6 +118,18 @@ impl QueuePort {
         }
     }
 
+    /// Bytes of memory that a discipline from outside this crate keeps, where it can tell.
+    pub fn footprint(&self) -> Option<u64> {
+        match &self.discipline {
+            Discipline::Aqm(AnyAqm::Custom(aqm)) => aqm.footprint(),
+            Discipline::Scheduler(port) => match &port.scheduler {
+                AnyScheduler::Custom(scheduler) => scheduler.footprint(),
+                _ => None,
+            },
+            Discipline::Aqm(_) => None,
+        }
+    }
+
     /// Shows the queues of a scheduler; an AQM has none to show.
     pub fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         if let Discipline::Scheduler(port) = &self.discipline {

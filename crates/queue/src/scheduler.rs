@@ -138,6 +138,11 @@ pub trait Scheduler {
         let _ = out;
     }
 
+    /// Bytes of memory that it keeps, where it can tell, its packets left out. A property test asks whether they stay bounded.
+    fn footprint(&self) -> Option<u64> {
+        None
+    }
+
     /// Shows the queues that there are, by their numbers; a number belongs to the same queue for the whole run.
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         let _ = show;

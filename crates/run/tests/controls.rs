@@ -2,7 +2,8 @@
 
 use sojourn_cc::ALGORITHMS;
 use sojourn_run::properties::{
-    answers_losses, every_byte_arrives, fills_a_path, shares_with_itself,
+    NEED_NOT_ANSWER, NEED_NOT_SHARE, answers_losses, every_byte_arrives, fills_a_path,
+    shares_with_itself,
 };
 
 #[test]
@@ -23,20 +24,22 @@ fn every_byte_arrives_once_whatever_the_network_does() {
 #[test]
 fn every_algorithm_shares_a_path_with_itself() {
     for algorithm in ALGORITHMS {
-        // Vegas and LEDBAT of a late start see the queue of the others as the path's, as their papers say.
-        if ["ledbat"].contains(&algorithm.name) {
-            continue;
+        if !NEED_NOT_SHARE
+            .iter()
+            .any(|(name, _)| *name == algorithm.name)
+        {
+            shares_with_itself(algorithm.name);
         }
-        shares_with_itself(algorithm.name);
     }
 }
 
 #[test]
 fn what_follows_losses_answers_them() {
     for algorithm in ALGORITHMS {
-        // By a model of the path, by delay, by the measured rate; or with steps of their own.
-        let others = ["bbr", "bbr3", "copa", "westwood", "illinois", "bic"];
-        if !others.contains(&algorithm.name) {
+        if !NEED_NOT_ANSWER
+            .iter()
+            .any(|(name, _)| *name == algorithm.name)
+        {
             answers_losses(algorithm.name);
         }
     }

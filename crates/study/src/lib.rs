@@ -4,6 +4,7 @@ pub mod advise;
 pub mod auditor;
 pub mod board;
 pub mod bundle;
+pub mod check;
 pub mod dialects;
 pub mod expect;
 mod factors;

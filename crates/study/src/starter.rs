@@ -1,4 +1,8 @@
-//! What `sojourn init` writes: a study to start from, with a comment on everything in it.
+//! What `sojourn init` writes: a study to start from, with a comment on everything in it, or a folder for an algorithm of the user's.
+
+mod kit;
+
+pub use kit::{File, Kit};
 
 use crate::study;
 use sojourn_scenario::schema;

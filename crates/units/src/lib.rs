@@ -23,6 +23,7 @@ mod convert;
 pub mod error;
 mod head;
 pub mod param;
+pub mod property;
 pub mod rate;
 mod register;
 pub mod rules;

@@ -6,26 +6,80 @@ use crate::output::{emit, emit_data};
 use clap::Args;
 use sojourn_scenario::schema::SCHEMA_NAME;
 use sojourn_scenario::{LabError, LabErrorKind};
-use sojourn_study::starter;
+use sojourn_study::starter::{self, Kit};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Write a commented study file to start from, and the JSON Schema with which editors complete it.
+/// Write a commented study file to start from, and the JSON Schema with which editors complete it; or a folder for an algorithm of yours.
+///
+/// A folder has the algorithm, a comparison with one of Sojourn's, and tests.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sojourn init
-  sojourn init mine.toml && sojourn study mine.toml")]
+  sojourn init mine.toml && sojourn study mine.toml
+  sojourn init --queue-python steep
+  sojourn init --rust my-algorithms")]
 pub(crate) struct InitArgs {
     /// File to write, or - for standard output.
     #[arg(default_value = "study.toml")]
     pub(crate) file: PathBuf,
+    /// Write a folder with a queue as a class of Python, a study that compares it with CoDel, and tests.
+    #[arg(long, value_name = "NAME", group = "kit", conflicts_with = "file")]
+    pub(crate) queue_python: Option<String>,
+    /// Write a folder with a congestion control as a class of Python, a study that compares it with CUBIC, and tests.
+    #[arg(long, value_name = "NAME", group = "kit", conflicts_with = "file")]
+    pub(crate) cc_python: Option<String>,
+    /// Write a crate with a queue and a congestion control in Rust, a command that has them, and tests.
+    #[arg(long, value_name = "NAME", group = "kit", conflicts_with = "file")]
+    pub(crate) rust: Option<String>,
 }
 
 impl Execute for InitArgs {
     fn execute(&self, _: Option<&Draw<'_>>) -> Result<(), Failure> {
-        init(self)
+        let kits = [
+            (Kit::QueuePython, &self.queue_python),
+            (Kit::ControlPython, &self.cc_python),
+            (Kit::Rust, &self.rust),
+        ];
+        let asked = kits.into_iter().find_map(|(kit, name)| Some((kit, name.as_ref()?)));
+        match asked {
+            Some((kit, name)) => begin(kit, name),
+            None => init(self),
+        }
     }
+}
+
+/// Writes the folder of an algorithm: all of it, or nothing.
+fn begin(kit: Kit, name: &str) -> Result<(), Failure> {
+    let files = kit.files(name)?;
+    let folder = Path::new(name);
+    if folder.symlink_metadata().is_ok() {
+        let problem = "this folder already exists, and nothing in it is overwritten";
+        return Err(LabError::new(LabErrorKind::Contradiction, problem)
+            .in_file(name)
+            .remedy(format!("choose another name, such as sojourn init {} {name}_2", kit.option()))
+            .into());
+    }
+    let failed = |error: std::io::Error| LabError::io(folder, "write the folder", &error);
+    // Beside its place, so that a name is all that it gets in the end.
+    let made = tempfile::Builder::new().prefix(".sojourn-init-").tempdir_in(".").map_err(failed)?;
+    let inside = made.path().join(name);
+    for (place, text) in &files {
+        let path = inside.join(place);
+        let parent = path.parent().unwrap_or(&inside);
+        fs::create_dir_all(parent).and_then(|()| fs::write(&path, text)).map_err(failed)?;
+    }
+    fs::rename(&inside, folder).map_err(failed)?;
+    let mut text = format!("Wrote the folder {name}:\n");
+    for (place, _) in &files {
+        text.push_str(&format!("  {place}\n"));
+    }
+    text.push_str("\nNext:\n");
+    for line in kit.next(name)? {
+        text.push_str(&format!("  {line}\n"));
+    }
+    emit(&text)
 }
 
 fn init(args: &InitArgs) -> Result<(), Failure> {

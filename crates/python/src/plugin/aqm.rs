@@ -54,6 +54,15 @@ impl State {
             }
         });
     }
+
+    /// Bytes of what the instance and its class keep.
+    pub(super) fn footprint(&self) -> Option<u64> {
+        Python::attach(|py| {
+            let plugin = py.import("sojourn.plugin").ok()?;
+            let bytes = plugin.call_method1("_footprint", (self.object.bind(py),));
+            bytes.ok()?.extract().ok()
+        })
+    }
 }
 
 /// What a method may know when it is called.
@@ -249,6 +258,10 @@ impl Aqm for PyAqm {
 
     fn state(&self, out: &mut Vec<f64>) {
         self.state.tell(|_, value| out.push(value));
+    }
+
+    fn footprint(&self) -> Option<u64> {
+        self.state.footprint()
     }
 }
 

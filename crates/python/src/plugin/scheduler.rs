@@ -371,6 +371,10 @@ impl Scheduler for PyScheduler {
     fn state(&self, out: &mut Vec<f64>) {
         self.state.tell(|_, value| out.push(value));
     }
+
+    fn footprint(&self) -> Option<u64> {
+        self.state.footprint()
+    }
 }
 
 fn counted(packets: u64) -> String {
