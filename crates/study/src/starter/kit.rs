@@ -110,16 +110,19 @@ impl Kit {
     pub fn files(self, name: &str) -> Result<Vec<File>> {
         self.check(name)?;
         let class = class_name(name);
-        let (files, names): (&[(&str, &str)], [(&str, &str); 2]) = match self {
-            Kit::QueuePython => (&QUEUE, [("my_queue", name), ("Steep", &class)]),
-            Kit::ControlPython => (&CONTROL, [("my_control", name), ("Careful", &class)]),
+        Ok(match self {
+            Kit::QueuePython => {
+                replaced(&QUEUE, &[("my_queue", name), ("Steep", &class)]).collect()
+            }
+            Kit::ControlPython => {
+                replaced(&CONTROL, &[("my_control", name), ("Careful", &class)]).collect()
+            }
             Kit::Rust => {
                 let module = name.replace('-', "_");
                 let names = [("own-algorithms", name), ("own_algorithms", &*module)];
-                return Ok(replaced(&RUST, &names).map(depends_on_release).collect());
+                replaced(&RUST, &names).map(depends_on_release).collect()
             }
-        };
-        Ok(replaced(files, &names).collect())
+        })
     }
 
     /// What to do next in the folder, a command in each line.
