@@ -33,6 +33,7 @@ outside its instances is not shared.
 
 from __future__ import annotations
 
+import ast
 import collections
 import dis
 import enum
@@ -47,6 +48,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 from sojourn._core import Packet, Random
@@ -404,13 +406,55 @@ def _mentions(cls: type, name: str) -> bool:
 
 
 def _sha256(module: types.ModuleType) -> str:
-    """The checksum of the file of a module; empty without a file."""
+    """The checksum of the file of a module, with those of the modules that it imports from its folder; empty without a file."""
     file = getattr(module, "__file__", None)
-    try:
-        with open(file or "", "rb") as source:
-            return hashlib.sha256(source.read()).hexdigest()
-    except OSError:
+    if not file:
         return ""
+    # The folder of the file, or of the outermost package.
+    place = Path(file).resolve().parents[module.__name__.count(".")]
+    sources: dict[str, bytes] = {}
+    waiting = [module]
+    while waiting:
+        one = waiting.pop()
+        own = getattr(one, "__file__", None)
+        if not own or not (path := Path(own).resolve()).is_relative_to(place):
+            continue
+        if one.__name__ in sources or "site-packages" in path.parts:
+            continue
+        try:
+            sources[one.__name__] = path.read_bytes()
+        except OSError:
+            continue
+        waiting += _imported(one, sources[one.__name__])
+    if len(sources) < 2:
+        return hashlib.sha256(next(iter(sources.values()), b"")).hexdigest() if sources else ""
+    checksums = [f"{name} {hashlib.sha256(sources[name]).hexdigest()}" for name in sorted(sources)]
+    return hashlib.sha256("\n".join(checksums).encode()).hexdigest()
+
+
+def _imported(module: types.ModuleType, source: bytes) -> Iterator[types.ModuleType]:
+    """The modules that import statements anywhere in a module name, and the packages that these are in."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return
+    package = module.__package__ or ""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")
+            base = ".".join(parts[: len(parts) - node.level + 1]) if node.level else ""
+            origin = ".".join(filter(None, (base, node.module)))
+            names.add(origin)
+            names.update(f"{origin}.{alias.name}" for alias in node.names)
+    for name in sorted(names):
+        parts = name.split(".")
+        for end in range(1, len(parts) + 1):
+            found = sys.modules.get(".".join(parts[:end]))
+            if isinstance(found, types.ModuleType):
+                yield found
 
 
 def _methods(name: str, cls: type, kind: str) -> list[tuple[str, list[str]]]:

@@ -50,6 +50,8 @@ pub struct ResultDir {
     hold: Option<Arc<Hold>>,
     /// What had happened to the manifest that was found.
     damage: Option<Damage>,
+    /// Code from outside that is not what made the runs that were found.
+    changed: Vec<Damage>,
 }
 
 /// What [`ResultDir::create`] made.
@@ -98,12 +100,15 @@ impl ResultDir {
             false => look(path)?,
         };
         let mut damage = None;
+        let mut changed = Vec::new();
         let mut manifest = manifest;
         let mut as_found = false;
         let new = match (found, made) {
             (Found::Results, _) => {
                 let theirs = read_manifest(path)?;
                 damage = check_same(path, &manifest, &theirs)?;
+                let names = manifest.changed_code(&theirs);
+                changed = names.iter().map(|name| Damage::of_code(name)).collect();
                 if let (Some(own), Some(other), None) = (&manifest.design, &theirs.design, &damage)
                 {
                     manifest = manifest.in_round(own.continued_from(other));
@@ -122,6 +127,7 @@ impl ResultDir {
             new,
             hold: Some(Arc::new(hold)),
             damage,
+            changed,
         };
         match dir.furnish(as_found) {
             Ok(()) => Ok(dir),
@@ -193,6 +199,7 @@ impl ResultDir {
             new: New::Nothing,
             hold: None,
             damage: None,
+            changed: Vec::new(),
         })
     }
 
@@ -208,6 +215,7 @@ impl ResultDir {
             new: New::Nothing,
             hold: None,
             damage: None,
+            changed: Vec::new(),
         })
     }
 
@@ -277,6 +285,11 @@ impl ResultDir {
     /// What had happened to the manifest, which is written again.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
+    }
+
+    /// Code from outside that is not what made the runs that were found. These do not count.
+    pub fn changed_code(&self) -> &[Damage] {
+        &self.changed
     }
 
     /// Whether a run is there, with all its files as they were written.

@@ -2,7 +2,7 @@
 //!
 //! Nothing in it depends on when, where or how fast the runs went, so that two machines write the same manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -181,6 +181,19 @@ pub struct PointInfo {
     /// Limits that were given in time or in bandwidth-delay products. The scenario has what they became.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitInfo>,
+    /// Code from outside Sojourn that takes part in its runs, such as classes of Python.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<CodeInfo>,
+}
+
+/// Code from outside Sojourn that takes part in a run.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodeInfo {
+    /// What scenarios call it, such as `my_module:Mine`.
+    pub name: String,
+    /// Which code it was: a checksum of its files.
+    pub version: String,
 }
 
 /// A limit that was given in time or in bandwidth-delay products, and what it became.
@@ -480,6 +493,14 @@ impl Manifest {
         ours.difference_as_asked(&theirs)
     }
 
+    /// The code from outside that was another in the runs of another manifest of the same study, by name.
+    pub fn changed_code(&self, other: &Manifest) -> BTreeSet<String> {
+        let pairs = self.points.iter().zip(&other.points);
+        pairs
+            .flat_map(|(ours, theirs)| ours.changed_code(theirs))
+            .collect()
+    }
+
     fn difference_as_asked(&self, other: &Manifest) -> Option<String> {
         let pairs = self.points.iter().zip(&other.points);
         pairs
@@ -517,6 +538,15 @@ impl PointInfo {
             }
         }
         scenario
+    }
+
+    /// The code from outside that is another in another point, by name.
+    pub fn changed_code(&self, other: &PointInfo) -> BTreeSet<String> {
+        let (ours, theirs) = (self.code.iter(), other.code.iter());
+        let ours: BTreeSet<&CodeInfo> = ours.collect();
+        let theirs: BTreeSet<&CodeInfo> = theirs.collect();
+        let changed = ours.symmetric_difference(&theirs);
+        changed.map(|code| code.name.clone()).collect()
     }
 
     fn difference(&self, other: &PointInfo) -> Option<String> {
@@ -653,6 +683,7 @@ mod tests {
             deterministic: false,
             scenario: ScenarioText::new(scenario),
             limits: Vec::new(),
+            code: Vec::new(),
         }
     }
 

@@ -61,10 +61,28 @@ impl Damage {
             .is_some_and(|name| name == MANIFEST_FILE)
         {
             true => "it was written again",
+            false if self.is_of_code() => "its runs were made again",
             false => "its run was made again",
         }
     }
 }
+
+impl Damage {
+    /// About code from outside, which is not what made the runs that were there.
+    pub(super) fn of_code(name: &str) -> Damage {
+        Damage {
+            file: PathBuf::from(name),
+            problem: CODE_CHANGED.to_owned(),
+        }
+    }
+
+    fn is_of_code(&self) -> bool {
+        self.problem == CODE_CHANGED
+    }
+}
+
+/// What is wrong with runs of other code.
+const CODE_CHANGED: &str = "its code has changed since these results were made";
 
 /// What happened, and what was done about it, in one line.
 impl fmt::Display for Damage {
@@ -231,7 +249,12 @@ pub fn identity_of(point: &PointInfo) -> Result<String> {
 /// As [`identities`].
 fn identity(version: &str, point: &PointInfo) -> Result<String> {
     let made = (version, point.seed, point.made_from());
-    let text = serde_json::to_vec(&made).map_err(|error| {
+    // Without code from outside it is as it was before there could be some.
+    let text = match point.code.as_slice() {
+        [] => serde_json::to_vec(&made),
+        code => serde_json::to_vec(&(made, code)),
+    };
+    let text = text.map_err(|error| {
         LabError::new(
             LabErrorKind::Bug,
             format!("cannot be put into JSON: {error}"),

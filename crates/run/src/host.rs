@@ -23,6 +23,9 @@ pub trait Host: Send + Sync {
     /// Whether runs of this scenario need it.
     fn hosts(&self, scenario: &Resolved) -> bool;
 
+    /// The components from outside in a scenario: the name of each, and which code it is.
+    fn code(&self, scenario: &Resolved) -> Vec<(String, String)>;
+
     /// Makes a run: by `here`, or in another process, with the same bits.
     ///
     /// # Errors
@@ -52,6 +55,11 @@ pub fn set_host(host: Box<dyn Host>) {
 pub(crate) fn host_of(scenario: &Resolved) -> Option<&'static dyn Host> {
     let host = HOST.get()?;
     host.hosts(scenario).then_some(&**host)
+}
+
+/// The components from outside in a scenario that say which code they are: the name of each, and a checksum.
+pub fn code_of(scenario: &Resolved) -> Vec<(String, String)> {
+    HOST.get().map_or_else(Vec::new, |host| host.code(scenario))
 }
 
 /// Does work in which components from outside may be called, with the host told if there is one.

@@ -131,13 +131,16 @@ pub fn the_same_run_twice(setting: &Setting, run: &Runner<'_>) -> Judged {
     let resolved = setting.resolved(false)?;
     let (first, second) = (run(&resolved)?, run(&resolved)?);
     differs(&first, &second, "the second time")?;
-    Ok(Breach::unless(first.census.events == second.census.events, || {
-        let seen = format!(
-            "{} events, and the second time {}",
-            first.census.events, second.census.events
-        );
-        Breach::new(seen, SAME)
-    })?)
+    Ok(Breach::unless(
+        first.census.events == second.census.events,
+        || {
+            let seen = format!(
+                "{} events, and the second time {}",
+                first.census.events, second.census.events
+            );
+            Breach::new(seen, SAME)
+        },
+    )?)
 }
 
 const SAME: &str = "the same bits";

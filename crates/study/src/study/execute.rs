@@ -423,7 +423,12 @@ impl Session {
         let wanted = mine(manifest);
         let damage = dir.and_then(ResultDir::damage);
         let mut repaired: Vec<Damage> = damage.cloned().into_iter().collect();
-        // A damaged manifest is reported once.
+        repaired.extend(
+            dir.map(ResultDir::changed_code)
+                .unwrap_or_default()
+                .to_vec(),
+        );
+        // What was found at the beginning is reported once.
         if self.made_count > 0 || !self.repaired.is_empty() {
             repaired.clear();
         }

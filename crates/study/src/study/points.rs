@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sojourn_report::Algorithm;
 use sojourn_results::asked::{JoinedNames, Names};
-use sojourn_results::manifest::{ExperimentInfo, LimitInfo, PointInfo, ScenarioText};
+use sojourn_results::manifest::{CodeInfo, ExperimentInfo, LimitInfo, PointInfo, ScenarioText};
 use sojourn_results::specs::TableSpec;
 use sojourn_run::compile::compile;
+use sojourn_run::host::code_of;
 use sojourn_run::needs::Needs;
 use sojourn_run::series::Recordable;
 use sojourn_scenario::document::{Document, Node};
@@ -188,6 +189,10 @@ impl Point {
             deterministic: scenario.run.deterministic,
             scenario: ScenarioText::new(&resolved.to_document().to_json()),
             limits: self.limits(&resolved),
+            code: code_of(&resolved)
+                .into_iter()
+                .map(|(name, version)| CodeInfo { name, version })
+                .collect(),
         })
     }
 
