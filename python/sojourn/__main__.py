@@ -21,6 +21,8 @@ def main() -> int:
 
     from sojourn import _core
 
+    # Results alone go to standard output. What a class of the user's prints does not get between them.
+    sys.stdout = sys.stderr
     return _core.main(sys.argv, _draw, _cluster)
 
 

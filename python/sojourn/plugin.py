@@ -314,6 +314,14 @@ def _load(name: str, folders: list[str]) -> tuple[type, str]:
     module = _import(name, module_name, folders)
     found = getattr(module, class_name, None)
     place = getattr(module, "__file__", None) or "a module without a file"
+    if found is None and getattr(module, "__file__", None) is None:
+        # A folder without __init__.py can be imported, and is empty.
+        for folder in getattr(module, "__path__", ()):
+            if os.path.isfile(os.path.join(folder, f"{module_name}.py")):
+                raise PluginError(
+                    f"{name}: {module_name} is a folder here, and {module_name}.py is inside it: change to that "
+                    f"folder (cd {module_name}), or write {module_name}.{module_name}:{class_name}"
+                )
     if not isinstance(found, type):
         # Not those that it imports: a typo should be answered with a class of its own.
         own = [

@@ -98,6 +98,35 @@ class C(Aqm):
         self.number += 1
         return MARK if self.ecn and ecn and self.number % 2 else DROP
 """
+DROPS_LARGE = """
+class C(Aqm):
+    def on_enqueue(self, size):
+        return DROP if size >= 1400 else None
+"""
+DROPS_ALWAYS = """
+class C(Aqm):
+    def on_enqueue(self, random):
+        return DROP if random() < 0.9 else None
+"""
+HATES_A_FLOW = """
+class C(Aqm):
+    def on_enqueue(self, flow):
+        return DROP if flow == 3 else None
+"""
+HOLDS_BACK = """
+class C(Scheduler):
+    def __init__(self):
+        self.kept = []
+
+    def enqueue(self, packet, now):
+        self.kept.append((now + 1, packet))
+
+    def dequeue(self, now):
+        return self.kept.pop(0)[1] if self.kept and self.kept[0][0] <= now else None
+
+    def ready_at(self):
+        return self.kept[0][0] if self.kept else float("inf")
+"""
 RAISES_WINDOW = """
 class C(Control):
     def on_loss(self):
@@ -140,6 +169,10 @@ def failed(properties: dict[str, dict[str, Any]]) -> set[str]:
         (PEEKS, (), {"reading"}),
         (UNFAIR, ("limit=100000p",), {"starvation"}),
         (DROPS_CAPABLE, ("ecn=true",), {"marks"}),
+        (DROPS_LARGE, (), {"light"}),
+        (DROPS_ALWAYS, (), {"light"}),
+        (HATES_A_FLOW, (), {"light"}),
+        (HOLDS_BACK, (), {"light"}),
         (RAISES_WINDOW, (), {"reductions"}),
         (DEAF, (), {"losses"}),
         (TIMID, (), {"use"}),

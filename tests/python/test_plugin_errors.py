@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -189,3 +190,59 @@ def test_in_python_the_error_is_a_plugin_error(
     scenario = sojourn.dumbbell(rate="10Mbps", rtt="20ms", flows=["cubic"], queue="oops:C")
     with pytest.raises(sojourn.PluginError, match="KeyError: 'x'"):
         sojourn.run(scenario, replications=1)
+
+
+SHAPER = """import math
+
+
+class C(Scheduler):
+    def __init__(self):
+        self.kept, self.free = [], 0.0
+
+    def enqueue(self, packet):
+        self.kept.append(packet)
+
+    def dequeue(self, now, rate):
+        if self.kept and now >= self.free:
+            packet = self.kept.pop(0)
+            self.free = now + 8 * packet.size / (rate / 2)
+            return packet
+
+    def ready_at(self):
+        return READY
+"""
+
+
+def test_a_shaper_is_asked_again_not_before_the_time_that_it_said(tmp_path: Path) -> None:
+    module(tmp_path, HEAD + SHAPER.replace("READY", "self.free"))
+    done = command(tmp_path, *dumbbell("--queue", "my_module:C"))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("ready", ["math.nan", "-1", "'soon'"])
+def test_a_time_that_is_none_is_refused(tmp_path: Path, ready: str) -> None:
+    source = SHAPER.replace("READY", ready).replace("now >= self.free", "False")
+    err = said(tmp_path, source, "--queue", "my_module:C")
+    assert "ready_at returned" in err
+    assert "allowed: a time in seconds, later than now" in err
+
+
+def test_a_pace_that_is_set_outside_the_class_is_told(tmp_path: Path) -> None:
+    source = (
+        "def slow(control):\n    control.pacing_bps = 1e6\n\n\n"
+        "class C(Control):\n    def on_ack(self):\n        slow(self)\n"
+    )
+    err = said(tmp_path, source, "--flow", "my_module:C")
+    assert "name it in the class" in err
+    named = source.replace("Control):\n", "Control):\n    pacing_bps = None\n\n")
+    module(tmp_path, HEAD + named)
+    done = command(tmp_path, *dumbbell("--flow", "my_module:C"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_a_class_prints_does_not_get_into_results(tmp_path: Path) -> None:
+    module(tmp_path, HEAD + "class C(Aqm):\n    def __init__(self):\n        print('made')\n")
+    done = command(tmp_path, *dumbbell("--queue", "my_module:C", "--format", "json"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+    assert "made" in done.stderr

@@ -13,6 +13,10 @@ const FORMAT: &str = "sojourn-policy-1";
 /// Numbers in one layer at most, in and out.
 const WIDEST: usize = 4096;
 
+/// The largest number of a layer, and what a layer gives at most. With these bounds no sum is infinite.
+const LARGEST: f64 = 1e6;
+const MOST_OUT: f64 = 1e100;
+
 /// What is applied to each number that a layer gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -119,8 +123,13 @@ impl Policy {
                 ));
             }
             let numbers = layer.weights.iter().flatten().chain(&layer.bias);
-            if numbers.clone().any(|number| !number.is_finite()) {
-                return Err(format!("layer {number} has a number that is not finite"));
+            if numbers
+                .clone()
+                .any(|number| number.is_nan() || number.abs() > LARGEST)
+            {
+                return Err(format!(
+                    "layer {number} has a number that is not between -{LARGEST} and {LARGEST}"
+                ));
             }
             width = layer.weights.len();
         }
@@ -162,6 +171,7 @@ impl Policy {
                 layer
                     .activation
                     .of(products.fold(*bias, |sum, product| sum + product))
+                    .clamp(-MOST_OUT, MOST_OUT)
             }));
             std::mem::swap(input, output);
         }

@@ -114,6 +114,14 @@ pub fn every_flow_is_served_under_overload(spec: &Spec) {
     }
 }
 
+/// Under a light load every packet is sent soon, whatever its size and flow.
+pub fn a_light_load_passes(spec: &Spec) {
+    holds(
+        spec,
+        claims::a_light_load_passes(spec, &course::light(400, 8)),
+    );
+}
+
 /// After three flows have overloaded the queue for this long, it lets one of the first sparse packets through.
 pub fn sparse_packets_get_through(spec: &Spec, length: Span) {
     let judged = claims::sparse_packets_get_through(spec, Fill { flows: 3, length });

@@ -470,6 +470,13 @@ proptest! {
 }
 
 #[test]
+fn under_a_light_load_every_packet_is_sent_soon() {
+    for spec in specs() {
+        properties::a_light_load_passes(&spec);
+    }
+}
+
+#[test]
 fn every_flow_is_served_under_overload_and_fair_disciplines_share_equally() {
     for spec in specs() {
         every_flow_is_served_under_overload(&spec);

@@ -16,7 +16,7 @@
 /// The properties of queue disciplines.
 pub mod queue {
     pub use sojourn_queue::properties::{
-        capable_packets_are_marked, declaration_holds_together,
+        a_light_load_passes, capable_packets_are_marked, declaration_holds_together,
         every_flow_is_served_under_overload, lazy_links_equal_eager_ones, limit_is_never_exceeded,
         reading_the_state_changes_nothing, shown_queues_hold_what_it_holds,
         sparse_packets_get_through, tracing_changes_no_count,
@@ -129,6 +129,11 @@ macro_rules! property_suite_queue {
         #[test]
         fn queue_keeps_its_limit() {
             $crate::testing::each($register, &[$($spec),+], $crate::testing::random_arrivals);
+        }
+
+        #[test]
+        fn queue_passes_a_light_load() {
+            $crate::testing::each($register, &[$($spec),+], $crate::testing::queue::a_light_load_passes);
         }
 
         #[test]

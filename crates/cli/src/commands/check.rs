@@ -50,9 +50,7 @@ const STANDARD_OUTPUT: &str = "-";
 
 fn kind(text: &str) -> Result<Kind, String> {
     let found = Kind::ALL.iter().find(|kind| kind.name() == text);
-    found
-        .copied()
-        .ok_or_else(|| "write queue or cc".to_owned())
+    found.copied().ok_or_else(|| "write queue or cc".to_owned())
 }
 
 impl Execute for CheckArgs {
@@ -131,9 +129,11 @@ fn check_files(args: &CheckArgs, kind: Kind) -> Result<(), LabError> {
         return Ok(());
     };
     if out.exists() && !out.is_dir() {
-        return Err(LabError::new(LabErrorKind::BadValue, "this is no directory")
-            .in_file(&format!("--out {}", out.display()))
-            .remedy("name a directory"));
+        return Err(
+            LabError::new(LabErrorKind::BadValue, "this is no directory")
+                .in_file(&format!("--out {}", out.display()))
+                .remedy("name a directory"),
+        );
     }
     for claim in claims(kind) {
         for (name, mark) in Example::file_names(claim) {

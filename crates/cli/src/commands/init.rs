@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
   sojourn init
   sojourn init mine.toml && sojourn study mine.toml
   sojourn init --queue-python steep
-  sojourn init --rust my-algorithms")]
+  sojourn init --rust my-algorithms --sojourn ../sojourn")]
 pub(crate) struct InitArgs {
     /// File to write, or - for standard output.
     #[arg(default_value = "study.toml")]
@@ -33,6 +33,9 @@ pub(crate) struct InitArgs {
     /// Write a crate with a queue and a congestion control in Rust, a command that has them, and tests.
     #[arg(long, value_name = "NAME", group = "kit", conflicts_with = "file")]
     pub(crate) rust: Option<String>,
+    /// Directory of Sojourn's sources, on which the crate of --rust depends.
+    #[arg(long, value_name = "DIR", requires = "rust")]
+    pub(crate) sojourn: Option<PathBuf>,
 }
 
 impl Execute for InitArgs {
@@ -42,33 +45,73 @@ impl Execute for InitArgs {
             (Kit::ControlPython, &self.cc_python),
             (Kit::Rust, &self.rust),
         ];
-        let asked = kits.into_iter().find_map(|(kit, name)| Some((kit, name.as_ref()?)));
+        let asked = kits
+            .into_iter()
+            .find_map(|(kit, name)| Some((kit, name.as_ref()?)));
         match asked {
-            Some((kit, name)) => begin(kit, name),
+            Some((kit, name)) => begin(kit, name, self.sojourn.as_deref()),
             None => init(self),
         }
     }
 }
 
+/// The folder of the crate `sojourn` in a checkout.
+fn library(checkout: Option<&Path>) -> Result<String, LabError> {
+    let example =
+        "add --sojourn DIR with the directory of Sojourn's sources, in which crates/sojourn is";
+    let Some(checkout) = checkout else {
+        let problem = "a crate needs the sources of Sojourn: no registry has them";
+        return Err(LabError::new(LabErrorKind::Contradiction, problem)
+            .in_file("--rust")
+            .remedy(example));
+    };
+    let place = format!("--sojourn {}", checkout.display());
+    let folder = checkout.join("crates").join("sojourn");
+    let found = folder.join("Cargo.toml").is_file();
+    match folder.canonicalize() {
+        Ok(folder) if found => Ok(folder.display().to_string()),
+        _ => Err(LabError::new(
+            LabErrorKind::BadValue,
+            "there is no crates/sojourn in this directory",
+        )
+        .in_file(&place)
+        .remedy(example)),
+    }
+}
+
 /// Writes the folder of an algorithm: all of it, or nothing.
-fn begin(kit: Kit, name: &str) -> Result<(), Failure> {
-    let files = kit.files(name)?;
+fn begin(kit: Kit, name: &str, checkout: Option<&Path>) -> Result<(), Failure> {
+    // Names first: a bad one is wrong whatever else is given.
+    kit.check(name)?;
     let folder = Path::new(name);
     if folder.symlink_metadata().is_ok() {
         let problem = "this folder already exists, and nothing in it is overwritten";
         return Err(LabError::new(LabErrorKind::Contradiction, problem)
             .in_file(name)
-            .remedy(format!("choose another name, such as sojourn init {} {name}_2", kit.option()))
+            .remedy(format!(
+                "choose another name, such as sojourn init {} {name}_2",
+                kit.option()
+            ))
             .into());
     }
+    let sojourn = match kit {
+        Kit::Rust => library(checkout)?,
+        Kit::QueuePython | Kit::ControlPython => String::new(),
+    };
+    let files = kit.files(name, &sojourn)?;
     let failed = |error: std::io::Error| LabError::io(folder, "write the folder", &error);
     // Beside its place, so that a name is all that it gets in the end.
-    let made = tempfile::Builder::new().prefix(".sojourn-init-").tempdir_in(".").map_err(failed)?;
+    let made = tempfile::Builder::new()
+        .prefix(".sojourn-init-")
+        .tempdir_in(".")
+        .map_err(failed)?;
     let inside = made.path().join(name);
     for (place, text) in &files {
         let path = inside.join(place);
         let parent = path.parent().unwrap_or(&inside);
-        fs::create_dir_all(parent).and_then(|()| fs::write(&path, text)).map_err(failed)?;
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(failed)?;
     }
     fs::rename(&inside, folder).map_err(failed)?;
     let mut text = format!("Wrote the folder {name}:\n");

@@ -34,6 +34,8 @@ pub(super) struct PyControl {
     state: State,
     window: Window,
     pace: Option<Rate>,
+    /// How many more calls look whether a class that does not mention a pace has one.
+    looks: u32,
     /// What its methods draw from; its stream is known once the connection is built.
     random: Option<Py<Random>>,
     /// The window of the instance is not that of `window` yet.
@@ -59,6 +61,9 @@ impl std::fmt::Debug for PyControl {
         write!(f, "{} {:?}", self.class, self.window)
     }
 }
+
+/// Calls after which it is sure enough that a class sets no pace.
+const LOOKS: u32 = 1000;
 
 /// What a method may know when it is called.
 struct Seen<'a> {
@@ -132,6 +137,7 @@ impl PyControl {
                 ssthresh: u64::MAX,
             },
             pace: None,
+            looks: LOOKS,
             random: None,
             stale: true,
             mss: 1,
@@ -191,6 +197,15 @@ impl PyControl {
         };
         if self.paces {
             self.pace = pace(object.getattr(intern!(py, "pacing_bps")), place);
+        } else if self.looks > 0 {
+            self.looks -= 1;
+            let pace = object.getattr(intern!(py, "pacing_bps"));
+            if pace.is_ok_and(|pace| !pace.is_none()) {
+                end(place.wrong(
+                    "found a pacing_bps that code outside the class has set",
+                    "name it in the class, so that its flows are paced: pacing_bps = None",
+                ));
+            }
         }
     }
 
@@ -308,7 +323,7 @@ impl PyControl {
 
 /// The bytes of an attribute.
 fn bytes(value: PyResult<Bound<'_, PyAny>>, place: Place, name: &str) -> u64 {
-    let allowed = "bytes, from 0 up; ssthresh may be infinite";
+    let allowed = "bytes, from 0 to 1e15; ssthresh may be infinite";
     let value = match value {
         Ok(value) => value,
         Err(_) => end(place.wrong(&format!("left no attribute {name}"), allowed)),

@@ -345,18 +345,22 @@ impl Scheduler for PyScheduler {
         };
         Python::attach(|py| {
             let answer = method.call(py, &seen);
-            let allowed = "a time in seconds, later than now, or infinity";
+            let allowed = "a time in seconds, later than now and below 1e6, or infinity";
             let Ok(at) = answer.extract::<f64>() else {
                 end(method.place(now).answered(&answer, allowed))
             };
             if at == f64::INFINITY {
                 return Time::MAX;
             }
-            let time = Time::ZERO.saturating_add(Span::round_from_secs(at.clamp(0.0, 1e6)));
-            match at.is_finite() && time > now {
-                true => time,
-                false => end(method.place(now).answered(&answer, allowed)),
+            if !(0.0..1e6).contains(&at) || at <= seconds(now.since(Time::ZERO)) {
+                end(method.place(now).answered(&answer, allowed));
             }
+            // Rounded up: when the class is asked then, the time that it said has come.
+            let mut time = Time::ZERO + Span::round_from_secs(at);
+            while seconds(time.since(Time::ZERO)) < at {
+                time += Span::from_ps(1);
+            }
+            time
         })
     }
 

@@ -32,6 +32,39 @@ pub fn packets_are_conserved(spec: &Spec, course: &Course) -> Judged {
     Ok(())
 }
 
+/// How long a packet may wait before a link that is idle.
+const SOON: Span = Span::from_ms(100);
+
+/// Where there is no load to speak of, every packet is sent soon: nothing is dropped, and nothing held back.
+///
+/// # Errors
+/// Where one is not.
+pub fn a_light_load_passes(spec: &Spec, course: &Course) -> Judged {
+    let mut player = Player::play(spec, course, |_| ());
+    player.drain();
+    let mut pairs = player.arrivals.iter().zip(&player.fates);
+    let late = |arrival: &Arrival, sent: Time| sent.since(arrival.time) > SOON;
+    let wrong = pairs.find_map(|(arrival, fate)| match fate {
+        Fate::Sent(time) if !late(arrival, *time) => None,
+        Fate::Sent(time) => Some((arrival, format!("waits {}", time.since(arrival.time)))),
+        Fate::Dropped(reason) => Some((arrival, format!("is dropped ({})", reason.name()))),
+        Fate::Waits => Some((arrival, "is never sent".to_owned())),
+    });
+    let seen = wrong.map(|(arrival, what)| {
+        let (bytes, flow) = (arrival.bytes, arrival.flow);
+        let at = arrival.time.since(Time::ZERO);
+        format!("the packet of {bytes} bytes of flow {flow} that arrives at {at} {what}")
+    });
+    player.finish();
+    match seen {
+        None => Ok(()),
+        Some(seen) => Err(Breach::new(
+            seen,
+            format!("packets that arrive one every 20 ms are all sent, each within {SOON}"),
+        )),
+    }
+}
+
 /// The parameter `limit` of a specification, if it has one in packets or bytes.
 pub fn limit_of(spec: &Spec) -> Option<Limit> {
     let (spec, _) = sized(spec, None, &LinkSpeed::of(super::course::RATE)).ok()?;
@@ -127,7 +160,7 @@ pub fn sparse_packets_get_through(spec: &Spec, fill: Fill) -> Result<(), (Breach
     let breach = |()| {
         let breach = Breach::new(
             format!(
-                "{MOST_SPARSE} sparse packets in a row, one every 10 ms, were dropped by an empty queue"
+                "{MOST_SPARSE} sparse packets in a row, one every 10 ms, were not sent, though the link was idle"
             ),
             format!("one of the first {MOST_SPARSE} is let through"),
         );

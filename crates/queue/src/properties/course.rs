@@ -251,6 +251,28 @@ pub fn random_arrivals(seed: u64, packets: u32, flows: u32) -> Course {
     }
 }
 
+/// Packets of every size and flow, one every 20 ms: each finds an idle link.
+pub fn light(packets: u32, flows: u32) -> Course {
+    const SIZES: [u32; 5] = [40, 576, 1000, 1400, 1500];
+    let mut time = Time::ZERO + Span::from_secs(1);
+    let arrivals = (0..packets)
+        .zip(SIZES.into_iter().cycle())
+        .map(|(number, bytes)| {
+            time += Span::from_ms(20);
+            Arrival {
+                time,
+                bytes,
+                // Not in step with the sizes.
+                flow: number / 5 % flows,
+                ecn: 0,
+            }
+        });
+    Course {
+        seed: 1,
+        arrivals: arrivals.collect(),
+    }
+}
+
 /// Bursts of a hundred packets and times without any.
 pub fn bursts(seed: u64, packets: u32) -> Course {
     let mut time = Time::ZERO + Span::from_ms(900);

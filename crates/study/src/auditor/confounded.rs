@@ -265,7 +265,8 @@ fn kind(name: &str) -> Kind {
     ];
     match name {
         "run.seed" => Kind::Seed,
-        _ if queue.contains(&last) => Kind::Queue,
+        // A congestion control may have a parameter of such a name.
+        _ if queue.contains(&last) && !name.starts_with("flows") => Kind::Queue,
         _ if name.starts_with("flows[") && last == "ecn" => Kind::Ecn,
         _ if name.starts_with("flows[")
             && ["rtt", "from", "to", "access_delay"].contains(&last) =>

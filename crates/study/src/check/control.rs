@@ -83,7 +83,7 @@ pub(super) const CLAIMS: &[(Claim, Ask)] = &[
     (
         Claim {
             name: "laziness",
-            title: "lazy and eager links agree",
+            title: "results do not depend on how the simulator batches a link",
         },
         laziness,
     ),

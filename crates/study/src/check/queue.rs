@@ -4,7 +4,9 @@ use super::ask::smallest;
 use super::record::{Claim, Example, Failure, Verdict};
 use sojourn_queue::CatalogueEntry;
 use sojourn_queue::properties::claims::{self, Fill, limit_of};
-use sojourn_queue::properties::course::{Course, Overload, bursts, random_arrivals, smaller};
+use sojourn_queue::properties::course::{
+    Course, Overload, bursts, light, random_arrivals, smaller,
+};
 use sojourn_queue::registry::{find, resolve};
 use sojourn_run::properties::{self, Fault, Setting};
 use sojourn_run::run::run_unless;
@@ -44,6 +46,13 @@ pub(super) const CLAIMS: &[(Claim, Ask)] = &[
             title: "no more waits than its limit",
         },
         limit,
+    ),
+    (
+        Claim {
+            name: "light",
+            title: "under a light load every packet is sent soon",
+        },
+        light_load,
     ),
     (
         Claim {
@@ -90,7 +99,7 @@ pub(super) const CLAIMS: &[(Claim, Ask)] = &[
     (
         Claim {
             name: "laziness",
-            title: "lazy and eager links agree",
+            title: "results do not depend on how the simulator batches a link",
         },
         laziness,
     ),
@@ -151,6 +160,12 @@ fn random_courses(count: u64) -> impl Iterator<Item = Course> {
 fn conservation(queue: &Queue<'_>) -> Result<Verdict> {
     queue.over(random_courses(10), |course| {
         claims::packets_are_conserved(queue.spec, course)
+    })
+}
+
+fn light_load(queue: &Queue<'_>) -> Result<Verdict> {
+    queue.over([light(400, 8)], |course| {
+        claims::a_light_load_passes(queue.spec, course)
     })
 }
 

@@ -200,12 +200,12 @@ impl Checked {
     /// The line of the property, and below it the smallest case of one that does not hold; with `out`, the directory in which the case is
     /// kept.
     pub fn text(&self, out: Option<&Path>) -> String {
-        let (word, title) = (self.verdict.name(), self.claim.title);
+        let (word, Claim { name, title }) = (self.verdict.name(), self.claim);
         match &self.verdict {
-            Verdict::Passed => format!("{word:<9}  {title}\n"),
-            Verdict::NotAsked(why) => format!("{word:<9}  {title} ({why})\n"),
+            Verdict::Passed => format!("{word:<9}  {name}: {title}\n"),
+            Verdict::NotAsked(why) => format!("{word:<9}  {name}: {title} ({why})\n"),
             Verdict::Failed(failure) => {
-                let mut text = format!("{word:<9}  {title}\n");
+                let mut text = format!("{word:<9}  {name}: {title}\n");
                 let Breach { seen, required } = &failure.breach;
                 // Writing to a string cannot fail.
                 let _ = write!(text, "  seen:      {seen}\n  required:  {required}\n");

@@ -86,7 +86,8 @@ const PYTHON: &str = "and as assert async await break case class continue def de
     os pathlib pickle platform pprint profile pstats queue random re sched secrets select selectors shelve shlex shutil signal site socket \
     sqlite3 ssl stat statistics string struct subprocess symtable sys sysconfig tempfile test textwrap this threading time timeit token tokenize \
     trace traceback types typing unicodedata unittest urllib uuid venv warnings weakref zipfile zlib \
-    conftest numpy pandas polars pytest sojourn study";
+    conftest numpy pandas polars pytest sojourn study \
+    aqm control drop limit mark packet packets parameter rate ratio scheduler size verdict";
 
 /// Names that are taken in Rust: words of the language, its libraries, and this package.
 const RUST_TAKEN: &str = "abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen if impl in \
@@ -103,11 +104,11 @@ impl Kit {
         }
     }
 
-    /// The files of an algorithm, or of a crate, called `name`.
+    /// The files of an algorithm, or of a crate, called `name`. A crate depends on the crate in the folder `sojourn`.
     ///
     /// # Errors
     /// If nothing can be called so.
-    pub fn files(self, name: &str) -> Result<Vec<File>> {
+    pub fn files(self, name: &str, sojourn: &str) -> Result<Vec<File>> {
         self.check(name)?;
         let class = class_name(name);
         Ok(match self {
@@ -120,7 +121,9 @@ impl Kit {
             Kit::Rust => {
                 let module = name.replace('-', "_");
                 let names = [("own-algorithms", name), ("own_algorithms", &*module)];
-                replaced(&RUST, &names).map(depends_on_release).collect()
+                replaced(&RUST, &names)
+                    .map(|file| depends_on(sojourn, file))
+                    .collect()
             }
         })
     }
@@ -148,7 +151,11 @@ impl Kit {
         })
     }
 
-    fn check(self, name: &str) -> Result<()> {
+    /// Refuses what nothing can be called.
+    ///
+    /// # Errors
+    /// What is wrong with the name, and what is allowed.
+    pub fn check(self, name: &str) -> Result<()> {
         let dash = self == Kit::Rust;
         let plain =
             |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || dash && c == '-';
@@ -176,6 +183,7 @@ impl Kit {
         if taken
             .split_whitespace()
             .any(|word| word == name.replace('-', "_"))
+            || (self != Kit::Rust && name.starts_with("test_"))
         {
             let problem = format!(
                 "{name:?} already means something else in {}",
@@ -228,27 +236,21 @@ fn replaced(files: &[(&str, &str)], names: &[(&str, &str)]) -> impl Iterator<Ite
     })
 }
 
-/// A crate of the user's depends on a release, not on a folder of this repository.
-fn depends_on_release((place, text): File) -> File {
-    let version = concat!(
-        env!("CARGO_PKG_VERSION_MAJOR"),
-        ".",
-        env!("CARGO_PKG_VERSION_MINOR")
-    );
+/// The manifest of a crate of the user's names the folder of the crate `sojourn`. No registry has it: a crate of that name on crates.io is a
+/// different project.
+fn depends_on(sojourn: &str, (place, text): File) -> File {
     let text = text
         .replace(
             "# Not a member of Sojourn's workspace: your crate stands in a repository of its own, too.\n",
             "# No member of a workspace around it.\n",
         )
-        .replace(
-            "[dependencies]\nsojourn = { path = \"../../crates/sojourn\" }",
-            &format!(
-                "# Until this version is on crates.io, write the path of a checkout in both places: path = \"PATH/crates/sojourn\" instead of the version.\n\
-                 [dependencies]\nsojourn = {{ version = \"{version}\" }}"
-            ),
-        )
-        .replace("path = \"../../crates/sojourn\"", &format!("version = \"{version}\""));
+        .replace("\"../../crates/sojourn\"", &quoted(sojourn));
     (place, text)
+}
+
+/// A string of TOML.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]
@@ -260,7 +262,7 @@ mod tests {
     #[test]
     fn no_name_of_the_example_is_left_in_a_kit() {
         for kit in KITS {
-            for (place, text) in kit.files("brisk").unwrap() {
+            for (place, text) in kit.files("brisk", "/checkout/crates/sojourn").unwrap() {
                 for name in [
                     "my_queue",
                     "my_control",
@@ -282,7 +284,9 @@ mod tests {
     #[test]
     fn a_class_is_called_as_its_module_is() {
         assert_eq!(class_name("my_queue_2"), "MyQueue2");
-        let files = Kit::QueuePython.files("my_queue_2").unwrap();
+        let files = Kit::QueuePython
+            .files("my_queue_2", "/checkout/crates/sojourn")
+            .unwrap();
         assert_eq!(files[0].0, "my_queue_2.py");
         assert!(
             files[0].1.contains("class MyQueue2(Aqm):"),
@@ -292,8 +296,10 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_depends_on_a_release() {
-        let files = Kit::Rust.files("fast-queues").unwrap();
+    fn a_crate_depends_on_the_checkout_that_is_named() {
+        let files = Kit::Rust
+            .files("fast-queues", "/checkout/crates/sojourn")
+            .unwrap();
         let (_, manifest) = &files[0];
         let lines: Vec<&str> = manifest
             .lines()
@@ -301,7 +307,9 @@ mod tests {
             .collect();
         assert_eq!(lines.len(), 2, "{manifest}");
         assert!(
-            lines.iter().all(|line| line.contains("version = \"0.")),
+            lines
+                .iter()
+                .all(|line| line.contains("path = \"/checkout/crates/sojourn\"")),
             "{manifest}"
         );
         assert!(
@@ -315,7 +323,10 @@ mod tests {
     fn names_that_cannot_be_are_refused_with_what_is_allowed() {
         for kit in KITS {
             for name in ["", "Mine", "2fast", "a b", "../up", "a/b", "é", "x_"] {
-                let error = kit.files(name).unwrap_err().to_string();
+                let error = kit
+                    .files(name, "/checkout/crates/sojourn")
+                    .unwrap_err()
+                    .to_string();
                 assert!(error.contains("lower-case letters"), "{error}");
             }
         }
@@ -324,9 +335,17 @@ mod tests {
             (Kit::ControlPython, "class"),
             (Kit::Rust, "std"),
         ] {
-            let error = kit.files(name).unwrap_err().to_string();
+            let error = kit
+                .files(name, "/checkout/crates/sojourn")
+                .unwrap_err()
+                .to_string();
             assert!(error.contains("already means something else"), "{error}");
         }
-        assert!(Kit::QueuePython.files("a-b").is_err() && Kit::Rust.files("a-b").is_ok());
+        assert!(
+            Kit::QueuePython
+                .files("a-b", "/checkout/crates/sojourn")
+                .is_err()
+                && Kit::Rust.files("a-b", "/checkout/crates/sojourn").is_ok()
+        );
     }
 }
