@@ -1,4 +1,4 @@
-"""The answers of docs/exercises.md, from the studies of the lessons."""
+"""The answers of docs/exercises.md and of the lessons, from their studies and scenarios."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ else:
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = ROOT / "web" / "lessons"
 NAMES = sorted(path.parent.name for path in LESSONS.glob("*/study.toml"))
-CLAIMS: list[dict[str, Any]] = tomllib.loads(
+ANSWERS: dict[str, list[dict[str, Any]]] = tomllib.loads(
     (LESSONS / "exercises.toml").read_text(encoding="utf-8")
-)["claim"]
+)
+CLAIMS = ANSWERS["claim"]
+PAGE = ANSWERS["page"]
 
 
 def answer(command: Path, lesson: str, cwd: Path) -> list[dict[str, str]]:
@@ -45,10 +47,23 @@ def values(table: list[dict[str, str]], metric: str) -> dict[str, float]:
     return {line[factor]: float(line["value"]) for line in rows}
 
 
+def page(command: Path, lesson: str, changes: tuple[str, ...], cwd: Path) -> dict[str, float]:
+    """The metrics of the run that the page makes: the first replication of the scenario."""
+    study = LESSONS / lesson / "study.toml"
+    options = [word for change in changes for word in ("--set", change)]
+    done = subprocess.run(
+        [str(command), "run", str(study), "--replications", "1", "--format", "csv", *options],
+        cwd=cwd,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    rows = csv.DictReader(io.StringIO(done.stdout))
+    return {row["metric"]: float(row["value"]) for row in rows}
+
+
 def holds(claim: dict[str, Any], table: list[dict[str, str]]) -> bool:
     found = values(table, claim["metric"])
-    if "spread_at_least" in claim:
-        return bool(max(found.values()) / min(found.values()) >= claim["spread_at_least"])
     number = found[claim["row"]]
     if "over" in claim:
         number /= found[claim["over"]]
@@ -58,6 +73,7 @@ def holds(claim: dict[str, Any], table: list[dict[str, str]]) -> bool:
 def test_every_lesson_has_a_claim() -> None:
     assert len(NAMES) == 8
     assert {claim["lesson"] for claim in CLAIMS} == set(NAMES)
+    assert {number["lesson"] for number in PAGE} == set(NAMES)
 
 
 @pytest.mark.parametrize("lesson", NAMES)
@@ -67,3 +83,20 @@ def test_the_answers_of_the_exercises_are_what_the_command_gives(
     table = answer(command, lesson, tmp_path)
     wrong = [claim for claim in CLAIMS if claim["lesson"] == lesson and not holds(claim, table)]
     assert not wrong, f"{wrong}\n{table}"
+
+
+@pytest.mark.parametrize("lesson", NAMES)
+def test_the_numbers_in_a_lesson_are_those_of_its_page(
+    lesson: str, command: Path, tmp_path: Path
+) -> None:
+    text = (LESSONS / lesson / "lesson.md").read_text(encoding="utf-8").split("## Answer")[1]
+    runs: dict[tuple[str, ...], dict[str, float]] = {}
+    wrong = []
+    for number in (own for own in PAGE if own["lesson"] == lesson):
+        changes = tuple(number.get("set", ()))
+        if changes not in runs:
+            runs[changes] = page(command, lesson, changes, tmp_path)
+        found = runs[changes][number["metric"]]
+        if number["says"] not in text or abs(found / number["value"] - 1) > 0.01:
+            wrong.append((number, found))
+    assert not wrong
