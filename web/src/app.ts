@@ -5,6 +5,7 @@ import type { Chart } from "./chart";
 import { Client, type Heard } from "./client";
 import { make, words } from "./controls";
 import type { Change, Doc, Ended, Meta, Pace, RunFrame } from "./messages";
+import { countsOf, called } from "./lanes";
 import { Refused, type Refusal } from "./module";
 import { KINDS, Panel, type ChartKind } from "./panel";
 import { Settings, type Edit, type Part } from "./settings";
@@ -13,7 +14,7 @@ import { resultsOf } from "./results";
 import { stepOf } from "./rows";
 import { laneColour, laneDash, theme, type Theme } from "./theme";
 import { long, read, seconds } from "./units";
-import { of } from "./spec";
+import { arg, of } from "./spec";
 
 /** Simulated seconds per second that can be chosen. */
 const PACES: readonly (readonly [string, string])[] = [
@@ -63,14 +64,17 @@ export class App {
   private catalogue: Catalogue | undefined;
   private last: { digests: string[]; ends: Ended[] } | undefined;
   private readonly still = matchMedia("(prefers-reduced-motion: reduce)");
-  /** The state as it is for a new run: changes on the way stand in it, too. */
+  /** The state of the run: with what it began, and its changes on the way. */
   private own: State;
+  /** The state that the controls show, which is in force now: a new run begins with it. */
+  private present: State;
 
   constructor(
     initial: State,
     private readonly options: Options,
   ) {
     this.own = initial;
+    this.present = initial;
     this.client = new Client((message) => this.hear(message));
     this.build();
     this.begin();
@@ -88,6 +92,11 @@ export class App {
 
   get state(): State {
     return this.own;
+  }
+
+  /** The scenario that is in force now. */
+  get scenario(): Doc {
+    return this.present.doc;
   }
 
   /** The checksums of the outcomes, once the runs have ended. */
@@ -117,6 +126,8 @@ export class App {
   /** Another scenario, from the beginning. */
   show(state: State): void {
     this.own = state;
+    this.present = state;
+    this.asking++;
     this.playing = true;
     this.packetBox.checked = state.packets;
     this.twoBox.checked = state.second !== null;
@@ -129,20 +140,18 @@ export class App {
   private async learn(): Promise<void> {
     const catalogue = await this.client.call<Catalogue>({ op: "catalogue" });
     this.catalogue = catalogue;
-    this.settings = new Settings(catalogue, this.options.parts, (edit) => this.edit(edit));
+    this.settings = new Settings(catalogue, this.options.parts, (edit) => void this.edit(edit));
     this.side.replaceChildren(this.settings.element);
-    this.settings.show(this.own);
+    this.settings.show(this.present);
   }
 
   private build(): void {
     this.play.onclick = () => this.toggle();
     this.restart.onclick = () => {
-      this.own = { ...this.own, doc: this.fresh(this.own.doc) };
-      this.tellState(this.own);
       this.playing = true;
-      this.settings?.show(this.own);
-      this.begin();
+      this.anew(this.present);
     };
+    this.restart.title = "From the beginning, with the settings as they are now";
     this.packetBox.checked = this.own.packets;
     this.packetBox.onchange = () => this.watch(this.packetBox.checked);
     this.twoBox.checked = this.own.second !== null;
@@ -159,6 +168,8 @@ export class App {
       make("label", { className: "check" }, this.twoBox, "Compare two queues"),
       this.clock,
     );
+    bar.id = "playback";
+    bar.tabIndex = -1;
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Playback");
     const stage = make("div", { className: "stage" }, bar, this.notice, this.legend, this.main, this.results);
@@ -196,7 +207,7 @@ export class App {
 
   private label(): void {
     this.restart.hidden = this.ended;
-    this.play.textContent = this.ended ? "Play again" : this.playing ? "Pause" : "Play";
+    this.play.textContent = this.failed ? "Try again" : this.ended ? "Play again" : this.playing ? "Pause" : "Play";
   }
 
   private toggle(): void {
@@ -240,9 +251,14 @@ export class App {
   }
 
   private compare(two: boolean): void {
-    const now = of(table(this.own.doc, "topology")["queue"], "droptail").name;
-    const second = two ? (now === "fq_codel" ? "droptail" : "fq_codel") : null;
-    this.own = { ...this.own, doc: this.fresh(this.own.doc), second };
+    const now = of(table(this.scenario, "topology")["queue"], "droptail").name;
+    this.anew({ ...this.present, second: two ? (now === "fq_codel" ? "droptail" : "fq_codel") : null });
+  }
+
+  /** Begins a run with a scenario, without the changes that were made by hand in the one before. */
+  private anew(state: State): void {
+    this.own = { doc: this.fresh(state.doc), second: state.second, pace: this.own.pace, packets: this.own.packets };
+    this.present = this.own;
     this.tellState(this.own);
     this.settings?.show(this.own);
     this.begin();
@@ -262,7 +278,28 @@ export class App {
   /** Changes made by hand, as they stand in the document. */
   private made = new Set<string>();
 
-  private edit(edit: Edit): void {
+  /** Takes an edit over, unless its scenario is refused: then the field says why, and what runs goes on. */
+  private async edit(edit: Edit): Promise<void> {
+    const asked = ++this.asking;
+    const problem = await this.problem(edit.state);
+    if (asked !== this.asking) return;
+    if (problem === undefined) this.take(edit);
+    else this.settings?.refuse(problem);
+  }
+
+  /** Counts questions whether a scenario runs: only the answer to the last one counts. */
+  private asking = 0;
+
+  private async problem(state: State): Promise<string | undefined> {
+    try {
+      for (const doc of documents(state)) await this.client.call({ op: "check", doc });
+      return undefined;
+    } catch (error) {
+      return because(error);
+    }
+  }
+
+  private take(edit: Edit): void {
     const running = !this.ended && this.now > 0 && this.panels.length > 0;
     const link = this.panels[0]?.meta.queues[0]?.link;
     // Two runs are of one scenario that differs in its queue; a change of one queue alone would be a third thing.
@@ -273,13 +310,11 @@ export class App {
       if (edit.rate !== undefined) change.rate = edit.rate.split("/")[0] ?? edit.rate;
       if (edit.queues) change.queues = edit.queues;
       this.pending = edit;
+      this.present = edit.state;
       this.client.send({ kind: "change", change });
       return;
     }
-    this.own = { ...edit.state, doc: this.fresh(edit.state.doc) };
-    this.tellState(this.own);
-    this.settings?.show(this.own);
-    this.begin();
+    this.anew(edit.state);
   }
 
   /** An edit of which the Worker has not said yet when it happens. */
@@ -295,6 +330,7 @@ export class App {
     this.now = 0;
     this.ended = false;
     this.opening = true;
+    this.failed = false;
     this.asked = false;
     this.pending = undefined;
     this.last = undefined;
@@ -355,6 +391,8 @@ export class App {
 
   /** A run was asked for and has not begun yet: one of many flows takes seconds. */
   private opening = false;
+  /** It did not begin. */
+  private failed = false;
 
   private opened(metas: Meta[]): void {
     this.opening = false;
@@ -364,10 +402,17 @@ export class App {
     const point = (time: number | undefined): void => {
       for (const panel of this.panels) panel.point(time);
     };
+    const counts = metas[0] ? countsOf(this.own.doc, metas[0]) : undefined;
+    this.counts = counts;
     this.panels = metas.map((meta, index) => {
       const peer = (kind: ChartKind): Chart | undefined => this.panels[1 - index]?.charts.get(kind);
-      return new Panel(meta, two ? ("AB"[index] ?? "") : "", this.options.charts, peer, () => this.chosen(index), point, () => this.paint());
+      return new Panel(meta, two ? ("AB"[index] ?? "") : "", this.options.charts, counts, peer, () => this.chosen(index), point, () => this.paint());
     });
+    const changes = Array.isArray(this.own.doc["changes"]) ? this.own.doc["changes"] : [];
+    for (const change of changes) {
+      const at = typeof change === "object" && !Array.isArray(change) ? read("duration", String(change["at"])) : undefined;
+      if (at) for (const panel of this.panels) panel.changes(at.value);
+    }
     this.queue = 0;
     this.main.replaceChildren(...this.panels.map((panel) => panel.element));
     this.main.classList.toggle("two", two);
@@ -387,6 +432,8 @@ export class App {
 
   /** Whose packets are shown. */
   private queue = 0;
+  /** How many flows each lane stands for, where the scenario tells. */
+  private counts: number[] | undefined;
 
   private showLegend(meta: Meta | undefined): void {
     const colours = this.theme;
@@ -394,7 +441,7 @@ export class App {
       const swatch = make("span", { className: "swatch" });
       swatch.style.borderTopColor = laneColour(colours, index);
       swatch.style.borderTopStyle = laneDash(index).length > 0 ? "dashed" : "solid";
-      return make("li", {}, swatch, lane.name);
+      return make("li", {}, swatch, called(lane.name, this.counts?.[index]));
     });
     this.legend.replaceChildren(...items);
     this.legend.setAttribute("aria-label", "Flows");
@@ -414,7 +461,7 @@ export class App {
       let moves = false;
       for (const panel of this.panels) moves = panel.draw(this.theme, now, this.still.matches) || moves;
       const end = this.panels[0]?.meta.end_s ?? 0;
-      const text = this.opening ? "Preparing…" : end > 0 ? `${seconds(this.now)} of ${long(end)}` : "";
+      const text = this.failed ? "Not started" : this.opening ? "Preparing…" : end > 0 ? `${seconds(this.now)} of ${long(end)}` : "";
       if (this.clock.value !== text) this.clock.value = text;
       if (this.panels.length > 0 && !this.drawn) {
         this.drawn = true;
@@ -443,8 +490,12 @@ export class App {
     for (const [own, index] of named) {
       if (!own) continue;
       const entry = this.catalogue?.queues.find((known) => known.name === of(own, "").name);
-      this.panels[index]?.rename(`${entry?.title ?? own} from ${at.toFixed(2)} s on`);
+      const dialect = arg(of(own, ""), "dialect");
+      const release = (entry?.dialects.find((known) => known.name === dialect) ?? entry?.dialects[0])?.release;
+      this.panels[index]?.rename(`${entry?.title ?? own}${release ? ` (${release})` : ""} from ${at.toFixed(2)} s on`);
     }
+    for (const panel of this.panels) panel.changes(at);
+    this.paint();
     this.tellState(this.own);
   }
 
@@ -452,15 +503,33 @@ export class App {
     this.last = { digests: ends.map((end) => end.digest), ends };
     for (const panel of this.panels) panel.tell();
     this.onFrame({ rows: new Float64Array(0) });
-    this.results.replaceChildren(...resultsOf(ends, this.titles));
+    const replications = table(this.own.doc, "run")["replications"];
+    const warmup = this.panels[0]?.meta.warmup_s ?? 0;
+    this.results.replaceChildren(...resultsOf(ends, this.titles, warmup, typeof replications === "number" ? replications : 1));
   }
 
   private refuse(refusal: Refusal): void {
     this.pending = undefined;
-    this.opening = false;
-    this.settings?.show(this.own);
+    if (this.opening) this.fail();
+    else {
+      this.present = this.own;
+      this.settings?.show(this.own);
+    }
     const place = refusal.excerpt ? `\n${refusal.excerpt}` : "";
     this.say(`${refusal.text}${place}`);
+  }
+
+  /** A run did not begin: what the one before has left would look like its result. */
+  private fail(): void {
+    this.opening = false;
+    this.failed = true;
+    this.ended = true;
+    this.panels = [];
+    this.main.classList.remove("two");
+    this.main.replaceChildren(make("p", { className: "none", textContent: "This scenario has not started. Put the setting right that the message names." }));
+    this.legend.replaceChildren();
+    this.label();
+    this.paint();
   }
 
   private trapped(text: string): void {
@@ -489,8 +558,8 @@ export class App {
 
   /** The run is over before its end. */
   private stopped(text: string): void {
+    if (this.opening) this.fail();
     this.ended = true;
-    this.opening = false;
     this.label();
     this.paint();
     this.say(text);

@@ -10,9 +10,10 @@ export interface Line {
   /** What it is called where a chart has several. */
   name: string;
   column: number;
-  colour: number | "ink" | "drop" | "mark";
+  colour: number | "ink" | "drop" | "soft";
   /** Drawn as the mean of about a quarter of a second. */
   smooth: boolean;
+  /** All lines of a chart are lines, or all are parts of its bars, one upon the other. */
   kind: "line" | "bars";
 }
 
@@ -25,6 +26,9 @@ export interface Shape {
   /** A column drawn as a limit, such as the capacity. */
   limit?: number;
 }
+
+/** Pixels that a bar needs at least, with the gap to the next one. */
+const BAR = 5;
 
 /** Lines whose values are read out. */
 const MOST_READ = 4;
@@ -51,6 +55,8 @@ export class Chart {
   private readonly canvas = document.createElement("canvas");
   private readonly caption = document.createElement("figcaption");
   private readonly value = document.createElement("span");
+  private readonly title = document.createElement("span");
+  private readonly plot = document.createElement("div");
   private readonly cursor = document.createElement("div");
   /** What nobody sees is not drawn: on a narrow screen most charts are below its end. */
   private inSight = true;
@@ -65,6 +71,14 @@ export class Chart {
   private sums: number[] = [];
   private counts: number[] = [];
   private last: (readonly [number, number] | undefined)[] = [];
+  private readonly bars: boolean;
+  /** Simulated seconds of a bar; the one that is drawn, and what each line has in it. */
+  private bin = 0;
+  private inBin = -1;
+  private parts: number[] = [];
+  /** The bar up to which the scale has been measured, and what it has. */
+  private measured = -1;
+  private piled = 0;
 
   constructor(
     readonly shape: Shape,
@@ -76,17 +90,29 @@ export class Chart {
     appeared: () => void,
   ) {
     this.element.className = "chart";
-    const title = document.createElement("span");
-    title.textContent = `${shape.title} (${shape.unit})`;
-    title.className = "chart-title";
+    this.bars = shape.lines[0]?.kind === "bars";
+    this.title.className = "chart-title";
     this.value.className = "chart-value";
-    this.caption.append(title, this.value);
+    this.caption.append(this.title, this.value);
+    this.entitle();
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", `${shape.title} over simulated time`);
     this.cursor.className = "cursor";
     this.cursor.hidden = true;
-    const plot = document.createElement("div");
+    const { plot } = this;
     plot.className = "plot";
+    plot.tabIndex = 0;
+    plot.setAttribute("role", "slider");
+    plot.setAttribute("aria-label", `${shape.title}, time`);
+    plot.setAttribute("aria-valuemin", "0");
+    plot.setAttribute("aria-valuenow", "0");
+    plot.onkeydown = (event) => {
+      const to = this.pressed(event);
+      if (to === undefined) return;
+      event.preventDefault();
+      point(to === "none" ? undefined : to);
+    };
+    plot.onblur = () => point(undefined);
     plot.append(this.canvas, this.cursor);
     plot.onpointermove = (event) => {
       const x = event.clientX - plot.getBoundingClientRect().left;
@@ -102,6 +128,33 @@ export class Chart {
     new IntersectionObserver(watch, { rootMargin: "25%" }).observe(plot);
   }
 
+  /** The time to which a key leads from the one that is pointed at. */
+  private pressed(event: KeyboardEvent): number | "none" | undefined {
+    const end = this.rows.length > 0 ? this.rows.time(this.rows.length - 1) : 0;
+    const step = (this.rows.span / 100) * (event.shiftKey ? 10 : 1);
+    const at = this.pointed ?? end;
+    const within = (time: number): number => Math.min(Math.max(time, 0), end);
+    switch (event.key) {
+      case "ArrowLeft":
+        return within(at - step);
+      case "ArrowRight":
+        return within(at + step);
+      case "Home":
+        return 0;
+      case "End":
+        return end;
+      case "Escape":
+        return "none";
+      default:
+        return undefined;
+    }
+  }
+
+  private entitle(): void {
+    const per = this.bars && this.bin > 0 ? ` in ${this.bin < 1 ? `${Number((this.bin * 1000).toPrecision(3))} ms` : `${this.bin} s`}` : "";
+    this.title.textContent = `${this.shape.title} (${this.shape.unit}${per})`;
+  }
+
   /** Shows the values at a time, or the latest ones again. */
   point(time: number | undefined): void {
     this.pointed = time;
@@ -109,18 +162,39 @@ export class Chart {
     if (time !== undefined) {
       this.cursor.style.transform = `translateX(${this.x(time, this.rows.span).toFixed(1)}px)`;
       this.readOut(time);
+      this.plot.setAttribute("aria-valuemax", this.rows.span.toFixed(2));
+      this.plot.setAttribute("aria-valuenow", time.toFixed(2));
+      this.plot.setAttribute("aria-valuetext", this.value.textContent ?? "");
     } else this.value.textContent = this.said;
   }
 
   private readOut(time: number): void {
     const row = this.rows.find(time);
     const values = this.shape.lines.slice(0, MOST_READ).flatMap((line) => {
-      const value = this.rows.at(row, line.column) / this.shape.factor;
+      const value = (this.bars ? this.sum(time, line) : this.rows.at(row, line.column)) / this.shape.factor;
       const text = Number.isFinite(value) ? String(Number(value.toPrecision(3))) : "–";
       return this.shape.lines.length > 1 ? `${line.name} ${text}` : text;
     });
     const more = this.shape.lines.length > MOST_READ ? ", …" : "";
     this.value.textContent = row < 0 ? "" : `at ${seconds(time)}: ${values.join(", ")}${more} ${this.shape.unit}`;
+  }
+
+  /** What the bar at a time has of a line. */
+  private sum(time: number, line: Line): number {
+    if (this.bin === 0) return NaN;
+    const bin = Math.floor(time / this.bin);
+    let sum = 0;
+    for (let row = Math.max(this.rows.find(bin * this.bin), 0); row < this.rows.length; row++) {
+      const own = this.binOf(row);
+      if (own > bin) break;
+      if (own === bin) sum += this.rows.at(row, line.column) || 0;
+    }
+    return sum;
+  }
+
+  /** The bar of a row, which stands for the time before its own. */
+  private binOf(row: number): number {
+    return Math.floor((this.rows.time(row) - this.rows.step / 2) / this.bin);
   }
 
   /** The largest value of the scale; two charts of one kind share it. */
@@ -152,6 +226,11 @@ export class Chart {
       this.height = Math.max(box.height, 60);
       this.canvas.width = Math.round(this.width * this.ratio);
       this.canvas.height = Math.round(this.height * this.ratio);
+      if (this.bars) {
+        this.bin = above(Math.max((end * BAR) / Math.max(this.width - LEFT - RIGHT, 1), this.rows.step), OF_TIME);
+        this.measured = -1;
+        this.entitle();
+      }
     }
     const reached = this.reach();
     const shared = Math.max(reached, this.peer()?.scale ?? 0);
@@ -166,7 +245,8 @@ export class Chart {
     context.rect(LEFT, 0, this.width - LEFT - RIGHT, this.height - BOTTOM + 1);
     context.clip();
     const from = this.drawn;
-    for (const [index, line] of this.shape.lines.entries()) this.stroke(context, theme, line, index, from, end);
+    if (this.bars) this.pile(context, theme, from, end);
+    else for (const [index, line] of this.shape.lines.entries()) this.stroke(context, theme, line, index, from, end);
     context.restore();
     this.drawn = this.rows.length;
   }
@@ -174,6 +254,7 @@ export class Chart {
   /** The scale that everything so far needs. */
   private reach(): number {
     let most = this.top;
+    if (this.bars) return above(Math.max(most, this.highest()));
     for (let row = this.stale ? 0 : this.drawn; row < this.rows.length; row++) {
       for (const line of this.shape.lines) {
         if (line.smooth) continue;
@@ -186,6 +267,19 @@ export class Chart {
       }
     }
     return above(most);
+  }
+
+  /** The highest bar so far. */
+  private highest(): number {
+    let most = 0;
+    for (let row = this.measured < 0 ? 0 : this.drawn; row < this.rows.length; row++) {
+      const bin = this.binOf(row);
+      if (bin !== this.measured) this.piled = 0;
+      this.measured = bin;
+      for (const line of this.shape.lines) this.piled += (this.rows.at(row, line.column) || 0) / this.shape.factor;
+      most = Math.max(most, this.piled);
+    }
+    return most;
   }
 
   private x(time: number, end: number): number {
@@ -228,6 +322,17 @@ export class Chart {
       context.fillText(String(Number((this.top * part).toPrecision(3))), LEFT - 5, Math.max(y, 8));
     }
     context.textBaseline = "alphabetic";
+    context.strokeStyle = theme.line;
+    context.setLineDash([3, 3]);
+    for (const time of this.rows.moments) {
+      if (time > end) continue;
+      const x = Math.round(this.x(time, end)) + 0.5;
+      context.beginPath();
+      context.moveTo(x, TOP);
+      context.lineTo(x, this.height - BOTTOM);
+      context.stroke();
+    }
+    context.setLineDash([]);
     const step = above(end / 6, OF_TIME);
     for (let time = 0; time <= end * 1.0001; time += step) {
       context.textAlign = time === 0 ? "left" : time > end - step * 0.3 ? "right" : "center";
@@ -237,6 +342,34 @@ export class Chart {
     this.sums = [];
     this.counts = [];
     this.last = [];
+    this.inBin = -1;
+    this.parts = [];
+  }
+
+  /** Draws bars. The last one grows: it is drawn over itself. */
+  private pile(context: CanvasRenderingContext2D, theme: Theme, from: number, end: number): void {
+    const { rows, shape } = this;
+    for (let row = from; row < rows.length; row++) {
+      const bin = this.binOf(row);
+      if (bin !== this.inBin) this.bar(context, theme, end);
+      if (bin !== this.inBin) this.parts = shape.lines.map(() => 0);
+      this.inBin = bin;
+      for (const [index, line] of shape.lines.entries()) this.parts[index]! += (rows.at(row, line.column) || 0) / shape.factor;
+    }
+    this.bar(context, theme, end);
+  }
+
+  private bar(context: CanvasRenderingContext2D, theme: Theme, end: number): void {
+    const left = this.x(this.inBin * this.bin, end);
+    const width = Math.max(this.x((this.inBin + 1) * this.bin, end) - left - 1, 1);
+    let below = 0;
+    for (const [index, line] of this.shape.lines.entries()) {
+      const part = this.parts[index] ?? 0;
+      if (part <= 0) continue;
+      context.fillStyle = typeof line.colour === "number" ? laneColour(theme, line.colour) : theme[line.colour];
+      context.fillRect(left, this.y(below + part), width, this.y(below) - this.y(below + part));
+      below += part;
+    }
   }
 
   private stroke(
@@ -251,12 +384,12 @@ export class Chart {
     if (rows.length === from) return;
     context.strokeStyle =
       typeof line.colour === "number" ? laneColour(theme, line.colour) : theme[line.colour];
-    context.lineWidth = line.kind === "bars" ? 1.5 : 1.4;
+    context.lineWidth = 1.4;
     context.setLineDash(typeof line.colour === "number" ? laneDash(line.colour) : []);
     context.lineJoin = "round";
     context.beginPath();
     let last = this.last[index];
-    if (last && line.kind !== "bars") context.moveTo(last[0], last[1]);
+    if (last) context.moveTo(last[0], last[1]);
     // Of several rows in a column of pixels, the first, the least, the most and the last are drawn.
     let pixel = -1;
     let low = Infinity;
@@ -273,13 +406,6 @@ export class Chart {
       if (!Number.isFinite(value)) continue;
       const x = this.x(rows.time(row), end);
       const y = this.y(value);
-      if (line.kind === "bars") {
-        if (value > 0) {
-          context.moveTo(x, this.y(0));
-          context.lineTo(x, y);
-        }
-        continue;
-      }
       const at = Math.floor(x);
       if (!last) context.moveTo(x, y);
       else if (at === pixel) {
@@ -293,7 +419,7 @@ export class Chart {
       }
       last = [x, y];
     }
-    if (last && line.kind !== "bars") flush(last[0], last[1]);
+    if (last) flush(last[0], last[1]);
     this.last[index] = last;
     context.stroke();
     context.setLineDash([]);

@@ -21,10 +21,53 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/**
+ * Applies the choices of a menu. A closed menu changes with every press of an arrow key: that waits for Enter, for the focus to go, or for a
+ * second without a press.
+ */
+function applies(select: HTMLSelectElement, set: (value: string) => void): void {
+  let pressed = false;
+  let due: ReturnType<typeof setTimeout> | undefined;
+  const apply = (): void => {
+    if (due !== undefined) clearTimeout(due);
+    due = undefined;
+    pressed = false;
+    set(select.value);
+  };
+  select.onkeydown = (event) => {
+    if (event.key === "Enter" && due !== undefined) {
+      event.preventDefault();
+      apply();
+    } else pressed = /^(Arrow|Page|Home|End|.$)/.test(event.key) && event.key !== " ";
+  };
+  select.onpointerdown = () => (pressed = false);
+  select.onblur = () => {
+    if (due !== undefined) apply();
+  };
+  select.onchange = () => {
+    if (due !== undefined) clearTimeout(due);
+    if (pressed) due = setTimeout(apply, WAITS);
+    else apply();
+  };
+}
+
+/** Milliseconds after the last press of a key in a menu. */
+const WAITS = 1000;
+
+/** A parameter that has its value from elsewhere, and cannot be set here. */
+export function given(param: Param, label: string, value: string, from: string): HTMLElement {
+  const id = unique();
+  const help = `${param.doc} ${from} sets it.`;
+  const text = make("input", { type: "text", id, value, title: help, disabled: true, size: 8 });
+  const caption = make("label", { htmlFor: id, title: help }, label, make("span", { className: "from", textContent: ` from ${from}` }));
+  return make("div", { className: "control quantity given" }, caption, text);
+}
+
 /** A control for one parameter. `value` is what stands in the document; undefined is the default. */
 export function control(param: Param, label: string, value: string | undefined, usual: string, set: (value: string) => void): HTMLElement {
   const id = unique();
   const row = make("div", { className: "control" });
+  if (param.low || param.high) row.dataset["allowed"] = `${param.low || "…"} to ${param.high || "…"}`;
   const range = param.low || param.high ? ` Allowed: ${param.low || "…"} to ${param.high || "…"}.` : "";
   const help = `${param.doc}${range} Default: ${usual}.`;
   const caption = make("label", { htmlFor: id, textContent: label, title: help });
@@ -50,7 +93,7 @@ function menu(id: string, help: string, words: string[], now: string, set: (valu
   if (!words.includes(now)) select.append(new Option(now, now));
   for (const word of words) select.append(new Option(word, word));
   select.value = now;
-  select.onchange = () => set(select.value);
+  applies(select, set);
   return select;
 }
 
@@ -108,7 +151,7 @@ export function menuOf(all: readonly Entry[], now: string, set: (name: string) =
     select.append(option);
   }
   select.value = now;
-  select.onchange = () => set(select.value);
+  applies(select, set);
   return select;
 }
 
@@ -125,6 +168,6 @@ export function words(label: string, all: readonly (readonly [value: string, tex
   const select = make("select", { id });
   for (const [value, text] of all) select.append(new Option(text, value));
   select.value = now;
-  select.onchange = () => set(select.value);
+  applies(select, set);
   return make("div", { className: "control" }, make("label", { htmlFor: id, textContent: label }), select);
 }

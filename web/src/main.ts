@@ -3,8 +3,9 @@
 import { App, because } from "./app";
 import { make } from "./controls";
 import type { Doc } from "./messages";
+import { Refused } from "./module";
 import { KINDS } from "./panel";
-import { decode, encode, first, study, type State } from "./state";
+import { decode, encode, first, set, study, table, type State } from "./state";
 
 function element<T extends HTMLElement>(id: string): T {
   const found = document.getElementById(id);
@@ -16,6 +17,14 @@ const status = element("status");
 const editor = element<HTMLTextAreaElement>("toml");
 const command = element("command");
 
+const same = element("same");
+const one = element("one");
+const problem = element("problem");
+
+/** What the file is called until one is opened that has a name. */
+const UNNAMED = "page.toml";
+let name = UNNAMED;
+
 /** Whether the file has been edited by hand and not taken over yet. */
 let edited = false;
 
@@ -26,8 +35,38 @@ function tell(text: string): void {
 /** Writes the state into the address and the file. */
 async function keep(app: App, state: State): Promise<void> {
   history.replaceState(null, "", `#${await encode(state)}`);
-  command.textContent = state.second === null ? "sojourn run page.toml" : "sojourn study page.toml";
   if (!edited) editor.value = await toml(app, state);
+  await compare(app, state);
+}
+
+interface Checked {
+  replications: number;
+  warmup_s: number;
+}
+
+/** Says which command runs the file, and whether its numbers are those of the page. */
+async function compare(app: App, state: State): Promise<void> {
+  const plain = /^[\w.+-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+  command.textContent = `sojourn ${state.second === null ? "run" : "study"} ${plain}`;
+  let checked: Checked;
+  try {
+    checked = await app.client.call<Checked>({ op: "check", doc: state.doc });
+  } catch {
+    // The figure says what is wrong with it.
+    return;
+  }
+  const { replications, warmup_s } = checked;
+  const words = [
+    replications > 1
+      ? `The page runs replication 1 of ${replications}. The command runs all ${replications} and prints their means:`
+      : "The command gives the same numbers for this file, to the bit:",
+  ];
+  if ((table(state.doc, "run")["warmup"] ?? "auto") === "auto") {
+    words.unshift(`The file leaves the warm-up open: the page takes ${warmup_s} s, the command measures how long it has to be.`);
+    if (replications === 1) words[1] = "So their numbers may differ:";
+  }
+  same.textContent = words.join(" ");
+  one.hidden = replications === 1;
 }
 
 async function toml(app: App, state: State): Promise<string> {
@@ -52,8 +91,10 @@ async function copy(text: string, what: string): Promise<void> {
   }
 }
 
-/** Takes a file over: everything in it runs, whether it has a control or not. */
+/** Takes a file over: everything in it runs, whether it has a control or not. A file with a mistake stands in the editor, to be put right. */
 async function open(app: App, text: string): Promise<void> {
+  tell("");
+  problem.hidden = true;
   try {
     const { doc, notes, study: others } = await app.client.call<{ doc: Doc; notes: string[]; study: string[] }>({
       op: "read",
@@ -66,21 +107,36 @@ async function open(app: App, text: string): Promise<void> {
     app.show(state);
     history.replaceState(null, "", `#${await encode(state)}`);
     editor.value = text;
-    command.textContent = others.length > 0 ? "sojourn study page.toml" : "sojourn run page.toml";
-    const more = others.length > 0 ? [`It has ${others.join(", ")} for sojourn study, too: here its scenario runs alone.`] : [];
-    tell(["Opened.", ...notes, ...more].join(" "));
+    await compare(app, state);
+    const more = others.length > 0 ? [`It has ${others.join(", ")}, too, which sojourn study ${name} runs. Here its scenario runs alone.`] : [];
+    tell(["Opened.", ...notes, ...more].map((note) => note.replaceAll(UNNAMED, name)).join(" "));
   } catch (error) {
-    app.say(because(error));
+    edited = true;
+    editor.value = text;
+    problem.textContent = `${because(error).replaceAll(UNNAMED, name)}\nThe file does not run. The figure still shows the scenario before it.`;
+    problem.hidden = false;
+    if (error instanceof Refused && error.refusal.line !== null) select(error.refusal.line);
+    else editor.focus();
+    problem.scrollIntoView({ block: "nearest" });
   }
+}
+
+/** Selects a line of the file. */
+function select(line: number): void {
+  const lines = editor.value.split("\n");
+  const start = lines.slice(0, line - 1).reduce((sum, own) => sum + own.length + 1, 0);
+  editor.focus();
+  editor.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
+  editor.scrollTop = (editor.scrollHeight / Math.max(lines.length, 1)) * Math.max(line - 4, 0);
 }
 
 async function begin(): Promise<void> {
   let state = first();
-  let problem: string | undefined;
+  let lost: string | undefined;
   try {
     state = (await decode(location.hash)) ?? state;
   } catch {
-    problem = "The address has a scenario that cannot be read. It may have been cut off. This is the first scenario instead.";
+    lost = "The address has a scenario that cannot be read. It may have been cut off. This is the first scenario instead.";
   }
   let due: ReturnType<typeof setTimeout> | undefined;
   const app: App = new App(state, {
@@ -92,19 +148,28 @@ async function begin(): Promise<void> {
     },
   });
   element("app").replaceWith(app.element);
-  if (problem) app.say(problem, true);
+  if (lost) app.say(lost, true);
   Object.assign(window, { sojourn: app });
   element("share").onclick = async () => {
     await keep(app, app.state);
     await copy(location.href, "Link");
   };
-  element("download").onclick = async () => download("page.toml", await toml(app, app.state));
+  element("download").onclick = async () => download(name, await toml(app, app.state));
   element("copy-command").onclick = () => void copy(command.textContent ?? "", "Command");
   element("apply").onclick = () => void open(app, editor.value);
+  one.onclick = async () => {
+    const single = { ...app.state, doc: set(app.state.doc, "run", "replications", 1) };
+    app.show(single);
+    await keep(app, single);
+    tell("The file has replications = 1 now.");
+  };
   const file = element<HTMLInputElement>("open");
   file.onchange = async () => {
     const chosen = file.files?.[0];
-    if (chosen) await open(app, await chosen.text());
+    if (chosen) {
+      name = chosen.name;
+      await open(app, await chosen.text());
+    }
     file.value = "";
   };
   editor.oninput = () => {
@@ -116,6 +181,8 @@ async function begin(): Promise<void> {
       const next = await decode(location.hash);
       if (next) {
         edited = false;
+        name = UNNAMED;
+        problem.hidden = true;
         app.show(next);
         await keep(app, next);
       }

@@ -1,6 +1,6 @@
 // The charts of one run.
 
-import { Chart, type Shape } from "./chart";
+import { Chart, type Line, type Shape } from "./chart";
 import type { Meta, RunFrame } from "./messages";
 import { Packets } from "./packets";
 import { make, words } from "./controls";
@@ -9,13 +9,19 @@ import type { Theme } from "./theme";
 import { bits } from "./units";
 
 /** Which charts there are. */
-export const KINDS = ["sojourn", "backlog", "throughput", "window", "drops"] as const;
+export const KINDS = ["sojourn", "backlog", "throughput", "window", "rtt", "drops"] as const;
 export type ChartKind = (typeof KINDS)[number];
 
 /** A chart of a run, with one of its queues. */
-function shape(kind: ChartKind, rows: Rows, queue: number): Shape {
+function shape(kind: ChartKind, rows: Rows, queue: number, counts: number[] | undefined): Shape {
   const { meta } = rows;
   const lanes = meta.lanes.map((_, index) => index);
+  const each = meta.flows <= meta.lanes.length;
+  const ofLanes = (quantity: string, smooth: boolean, all: string): Line[] =>
+    lanes.map((lane) => {
+      const name = meta.lanes[lane]?.name ?? "";
+      return { name: each ? name : `${all} ${name}`, column: rows.ofLane(lane, quantity), colour: lane, smooth, kind: "line" };
+    });
   switch (kind) {
     case "sojourn":
       return {
@@ -33,41 +39,40 @@ function shape(kind: ChartKind, rows: Rows, queue: number): Shape {
       };
     case "throughput":
       return {
-        title: "Throughput per flow",
+        title: each ? "Throughput per flow" : counts?.length === 1 ? `Throughput of all ${meta.lanes[0]?.name ?? ""}` : "Throughput, all of a kind",
         unit: "Mbps",
         factor: 1e6,
-        lines: lanes.map((lane) => ({
-          name: meta.lanes[lane]?.name ?? "",
-          column: rows.ofLane(lane, "throughput_bps"),
-          colour: lane,
-          smooth: true,
-          kind: "line",
-        })),
+        lines: ofLanes("throughput_bps", true, "all"),
         limit: rows.ofQueue(queue, "capacity_bps"),
       };
     case "window":
       return {
-        title: "Congestion windows",
+        title: each ? "Congestion windows" : "Congestion window, mean",
         unit: "kB",
         factor: 1e3,
-        lines: lanes.map((lane) => ({
-          name: meta.lanes[lane]?.name ?? "",
-          column: rows.ofLane(lane, "cwnd_bytes"),
-          colour: lane,
-          smooth: false,
-          kind: "line",
-        })),
+        lines: ofLanes("cwnd_bytes", false, "mean"),
       };
-    case "drops":
+    case "rtt":
       return {
-        title: "Drops and marks",
+        title: each ? "Round trip per flow" : "Round trip, mean",
+        unit: "ms",
+        factor: 1e-3,
+        lines: ofLanes("srtt_s", false, "mean"),
+      };
+    case "drops": {
+      const marked: Line = { name: "marked", column: rows.ofQueue(queue, "marks_packets"), colour: "soft", smooth: false, kind: "bars" };
+      // Where there are several queues, a flow may lose packets in any of them.
+      const drops: Line[] =
+        meta.queues.length === 1
+          ? ofLanes("dropped_packets", false, "all").map((line) => ({ ...line, kind: "bars" }))
+          : [{ name: "dropped", column: rows.ofQueue(queue, "drops_packets"), colour: "drop", smooth: false, kind: "bars" }];
+      return {
+        title: meta.queues.length > 1 ? "Drops and marks" : each ? "Drops by flow" : "Drops by kind",
         unit: "packets",
         factor: 1,
-        lines: [
-          { name: "marked", column: rows.ofQueue(queue, "marks_packets"), colour: "mark", smooth: false, kind: "bars" },
-          { name: "dropped", column: rows.ofQueue(queue, "drops_packets"), colour: "drop", smooth: false, kind: "bars" },
-        ],
+        lines: [...drops, marked],
       };
+    }
   }
 }
 
@@ -86,6 +91,8 @@ export class Panel {
     readonly meta: Meta,
     private readonly letter: string,
     private readonly kinds: readonly ChartKind[],
+    /** How many flows each lane stands for, where that is known. */
+    private readonly counts: number[] | undefined,
     private readonly peer: (kind: ChartKind) => Chart | undefined,
     chosen: () => void,
     private readonly pointed: (time: number | undefined) => void,
@@ -118,7 +125,7 @@ export class Panel {
     this.packets.restart();
     this.charts.clear();
     for (const kind of this.kinds) {
-      this.charts.set(kind, new Chart(shape(kind, this.rows, this.queue), this.rows, () => this.peer(kind), this.pointed, this.appeared));
+      this.charts.set(kind, new Chart(shape(kind, this.rows, this.queue, this.counts), this.rows, () => this.peer(kind), this.pointed, this.appeared));
     }
     this.charted.replaceChildren(...[...this.charts.values()].map((chart) => chart.element));
   }
@@ -127,6 +134,12 @@ export class Panel {
   rename(text: string): void {
     this.heading.textContent = this.letter ? `${this.letter}: ${text}` : text;
     this.element.setAttribute("aria-label", this.heading.textContent);
+  }
+
+  /** A link changes at a time. */
+  changes(at: number): void {
+    this.rows.moments.push(at);
+    this.spoil();
   }
 
   get title(): string {
@@ -168,9 +181,24 @@ export class Panel {
     this.charts.get("throughput")?.tell(bits(rows.mean(rows.ofQueue(queue, "carried_bps"), about)));
     const windows = meta.lanes.map((_, lane) => rows.latest(rows.ofLane(lane, "cwnd_bytes")));
     const sum = windows.reduce((all, own) => all + (Number.isFinite(own) ? own : 0), 0);
-    this.charts.get("window")?.tell(`${number(sum / 1000, 0)} kB together`);
+    this.charts.get("window")?.tell(meta.flows <= meta.lanes.length ? `${number(sum / 1000, 0)} kB together` : this.each(windows, 1000, "kB"));
+    const trips = meta.lanes.map((_, lane) => rows.mean(rows.ofLane(lane, "srtt_s"), about) * 1000);
+    const known = trips.filter((own) => Number.isFinite(own));
+    const [least, most] = [Math.min(...known), Math.max(...known)];
+    const span = number(least, 0) === number(most, 0) ? number(least, 0) : `${number(least, 0)} to ${number(most, 0)}`;
+    this.charts.get("rtt")?.tell(meta.flows <= meta.lanes.length ? (known.length > 0 ? `${span} ms` : "–") : this.each(trips, 1, "ms"));
     const drops = rows.total(rows.ofQueue(queue, "drops_packets"));
     const marks = rows.total(rows.ofQueue(queue, "marks_packets"));
-    this.charts.get("drops")?.tell(`${drops} dropped, ${marks} marked`);
+    this.charts.get("drops")?.tell(`${drops} dropped, ${marks} marked since the start`);
+  }
+
+  /** Means of flows that are drawn together. */
+  private each(values: number[], factor: number, unit: string): string {
+    const all = values.flatMap((value, lane) => {
+      const count = this.counts?.[lane];
+      const of = count !== undefined ? ` each, mean of ${count}` : " each";
+      return Number.isFinite(value) ? [`${(value / factor).toFixed(0)} ${unit}${of}${values.length > 1 ? ` ${this.meta.lanes[lane]?.name ?? ""}` : ""}`] : [];
+    });
+    return all.slice(0, 2).join("; ");
   }
 }

@@ -4,8 +4,8 @@ import { make } from "./controls";
 import type { Ended, Metric } from "./messages";
 import { seconds } from "./units";
 
-/** The metrics of the table below the charts. */
-const TABLE = [
+/** The metrics of a queue. */
+const OF_QUEUE = [
   "utilization_ratio",
   "sojourn_s_mean",
   "sojourn_s_p50",
@@ -16,7 +16,15 @@ const TABLE = [
   "marked_packets",
 ];
 
-/** Flows that have a row. */
+/** The metrics of flows: those of a metric stand together, to be compared. A flow has only those of its kind. */
+const OF_FLOW: readonly (readonly [name: string, title: string])[] = [
+  ["goodput_bps_mean", "Goodput"],
+  ["dropped_packets", "Dropped"],
+  ["delay_s_mean", "One-way delay, mean"],
+  ["fct_s_p50", "Response time, median"],
+];
+
+/** Flows that have rows. */
 const MOST_FLOWS = 12;
 
 /** A value with its digits that count. */
@@ -35,21 +43,30 @@ function row(title: string, values: (Metric | undefined)[]): HTMLElement[] {
 }
 
 /** The table, with a column for each run, and the checksums. */
-export function resultsOf(ends: Ended[], titles: string[]): HTMLElement[] {
+export function resultsOf(ends: Ended[], titles: string[], warmup: number, replications: number): HTMLElement[] {
   const queues = ends.map((end) => end.numbers.queues.find((queue) => queue.bottleneck) ?? end.numbers.queues[0]);
-  const body = make("tbody");
-  for (const name of TABLE) body.append(...row("", queues.map((queue) => queue?.metrics[name])));
-  for (const { flow } of ends[0]?.numbers.flows.slice(0, MOST_FLOWS) ?? []) {
-    const own = ends.map((end) => end.numbers.flows.find((other) => other.flow === flow)?.metrics["goodput_bps_mean"]);
-    body.append(...row(`Goodput of ${flow}`, own));
+  const bodies = [make("tbody", {}, ...OF_QUEUE.flatMap((name) => row("", queues.map((queue) => queue?.metrics[name]))))];
+  const flows = ends[0]?.numbers.flows ?? [];
+  for (const [name, title] of OF_FLOW) {
+    const rows = flows.slice(0, MOST_FLOWS).flatMap(({ flow }) => {
+      const own = ends.map((end) => end.numbers.flows.find((other) => other.flow === flow)?.metrics[name]);
+      return row(`${title}, ${flow}`, own);
+    });
+    if (rows.length > 0) bodies.push(make("tbody", {}, ...rows));
   }
   const heads = titles.map((title) => make("th", { scope: "col", textContent: title }));
   const head = make("thead", {}, make("tr", {}, make("td"), ...heads));
   const measured = seconds(ends[0]?.numbers.measured_s ?? 0);
-  const caption = make("caption", { textContent: `Results: ${measured} measured after the warm-up` });
+  const one = replications > 1 ? `, replication 1 of ${replications}` : "";
+  const caption = make("caption", { textContent: `Results${one}: ${measured} measured${warmup > 0 ? " after the warm-up" : ""}` });
+  const notes = [
+    ...(warmup > 0 ? ["The charts count drops and marks from the start, the table after the warm-up."] : []),
+    ...(flows.length > MOST_FLOWS ? [`Of the flows, the first ${MOST_FLOWS} have rows.`] : []),
+  ];
   const sums = ends.map((end) => end.digest).join(", ");
   return [
-    make("table", {}, caption, head, body),
+    make("table", {}, caption, head, ...bodies),
+    ...(notes.length > 0 ? [make("p", { className: "note", textContent: notes.join(" ") })] : []),
     make("p", { className: "digest", textContent: `Checksum of every number of the outcome: ${sums}` }),
   ];
 }

@@ -28,6 +28,8 @@ export class Rows {
   private pending = 0;
   private readonly totals: Float64Array<ArrayBuffer>;
   private readonly isCount: boolean[];
+  /** Simulated seconds at which a link changes. */
+  readonly moments: number[] = [];
 
   constructor(readonly meta: Meta) {
     const names = ["time", ...meta.queues.flatMap(() => meta.of_queue), ...meta.lanes.flatMap(() => meta.of_lane)];

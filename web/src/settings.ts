@@ -1,7 +1,7 @@
 // The controls for a scenario: link, queue, flows, run.
 
 import type { Catalogue, Entry, Param } from "./catalogue";
-import { control, entries, make, menuOf, words } from "./controls";
+import { control, entries, given, make, menuOf, words } from "./controls";
 import type { Doc, Value } from "./messages";
 import { arg, BARE, line, of, parse, withArg, type Spec } from "./spec";
 import { set, table, type State } from "./state";
@@ -50,6 +50,10 @@ export class Settings {
   ) {
     this.element.onsubmit = (event) => event.preventDefault();
     this.element.setAttribute("aria-label", "Scenario");
+    const touch = (event: Event): void => {
+      if (event.target instanceof Element) this.touched = event.target;
+    };
+    for (const kind of ["input", "change", "click"]) this.element.addEventListener(kind, touch, { capture: true });
     this.element.addEventListener("pointerdown", (event) => {
       if (!(event.target instanceof HTMLInputElement) || event.target.type !== "range") return;
       this.held = true;
@@ -60,6 +64,27 @@ export class Settings {
       addEventListener("pointerup", released, { once: true });
       addEventListener("pointercancel", released, { once: true });
     });
+  }
+
+  /** The field that the user touched last, whose value may be refused. */
+  private touched: Element | undefined;
+  /** The focus goes to the button that adds a flow: what had it is gone. */
+  private toAdd = false;
+
+  /** Says beside the field that was touched last that its value is refused; the value stays there to be put right. */
+  refuse(text: string): void {
+    this.toAdd = false;
+    const place = this.touched?.isConnected ? this.touched.closest<HTMLElement>(".control, .flow-line") : null;
+    const field = place?.querySelector("input:not([type=range]), select") ?? undefined;
+    for (const old of this.element.querySelectorAll(".problem")) if (!place || old.parentElement === place) old.remove();
+    const allowed = place?.dataset["allowed"];
+    const range = allowed && !text.includes("allowed") ? ` Allowed: ${allowed}.` : "";
+    const problem = make("p", { className: "problem", id: "problem", textContent: `${text.replace(/^page\.toml: /, "")}${range}` });
+    problem.setAttribute("role", "alert");
+    (place ?? this.element).append(problem);
+    place?.classList.add("bad");
+    field?.setAttribute("aria-invalid", "true");
+    field?.setAttribute("aria-describedby", problem.id);
   }
 
   /** A slider is in the user's hand: new controls would take it away. */
@@ -78,7 +103,9 @@ export class Settings {
     if (this.parts.includes("flows")) groups.push(this.flows(state));
     if (this.parts.includes("run")) groups.push(this.run(state));
     this.element.replaceChildren(...groups);
-    if (at !== undefined) (this.fields()[at] as HTMLElement | undefined)?.focus();
+    if (this.toAdd) this.element.querySelector<HTMLElement>(".add")?.focus();
+    else if (at !== undefined) (this.fields()[at] as HTMLElement | undefined)?.focus();
+    this.toAdd = false;
   }
 
   private fields(): Element[] {
@@ -93,6 +120,10 @@ export class Settings {
     return make("fieldset", {}, make("legend", { textContent: title }), ...inside);
   }
 
+  private hint(textContent: string): HTMLElement {
+    return make("p", { className: "about acts", textContent });
+  }
+
   private topology(state: State): { kind: string; params: Param[] } {
     const kind = String(table(state.doc, "topology")["kind"] ?? "dumbbell");
     const tables = this.catalogue.tables;
@@ -105,9 +136,14 @@ export class Settings {
     if (kind === "graph") {
       return this.group("Links", make("p", { textContent: "This topology has its links in the file below." }));
     }
-    const own = table(state.doc, "topology");
     const keys = kind === "dumbbell" ? OF_LINK : ["hops", "rate", "delay", "buffer"];
-    const controls = keys.flatMap((key) => {
+    const hint = this.hint("A change of the rate acts at once. Another change starts the run again.");
+    return this.group("Link", hint, ...this.ofTopology(state, params, keys));
+  }
+
+  private ofTopology(state: State, params: Param[], keys: string[]): HTMLElement[] {
+    const own = table(state.doc, "topology");
+    return keys.flatMap((key) => {
       const param = params.find((info) => info.name === key);
       if (!param) return [];
       const usual = key === "buffer" && param.default === "none" ? "100p" : param.default;
@@ -117,7 +153,12 @@ export class Settings {
       };
       return [control(param, NAMES[key] ?? key, text(own[key]), usual, set_)];
     });
-    return this.group("Link", ...controls);
+  }
+
+  /** The buffer stands with the queue where the link has no controls, and the scenario has one. */
+  private buffer(state: State): HTMLElement[] {
+    if (this.parts.includes("link") || table(state.doc, "topology")["buffer"] === undefined) return [];
+    return this.ofTopology(state, this.topology(state).params, ["buffer"]);
   }
 
   private queues(state: State): HTMLElement[] {
@@ -125,21 +166,24 @@ export class Settings {
     if (kind === "graph") return [];
     const now = of(table(state.doc, "topology")["queue"], "droptail");
     const two = state.second !== null;
-    const own = this.queue(two ? "Queue A" : "Queue", now, (spec) => {
+    const buffer = text(table(state.doc, "topology")["buffer"]);
+    const hint = two ? "A change starts both runs again." : "A change acts at once.";
+    const own = this.queue(two ? "Queue A" : "Queue", now, buffer, (spec) => {
       const queue = line(spec);
       this.edit({
         state: { ...state, doc: set(state.doc, "topology", "queue", queue) },
         queues: two ? [queue, null] : [queue],
       });
     });
+    own.querySelector("legend")?.after(this.hint(this.parts.includes("link") || two ? hint : `${hint} One of the buffer starts the run again.`), ...this.buffer(state));
     if (state.second === null) return [own];
-    const other = this.queue("Queue B", parse(state.second), (spec) => {
+    const other = this.queue("Queue B", parse(state.second), buffer, (spec) => {
       this.edit({ state: { ...state, second: line(spec) }, queues: [null, line(spec)] });
     });
     return [own, other];
   }
 
-  private queue(title: string, spec: Spec, change: (spec: Spec) => void): HTMLElement {
+  private queue(title: string, spec: Spec, buffer: string | undefined, change: (spec: Spec) => void): HTMLElement {
     const all = this.catalogue.queues;
     const entry = all.find((own) => own.name === spec.name);
     const choose = entries("Discipline", all, spec.name, (name) => change({ name, args: [] }));
@@ -148,7 +192,7 @@ export class Settings {
     const about = make("p", { className: "about", textContent: entry.about });
     const controls: HTMLElement[] = [];
     if (entry.dialects.length > 1) controls.push(this.dialects(entry, spec, dialect, change));
-    controls.push(...this.few(`${title} ${entry.name}`, this.params(entry, spec, dialect, change), FIRST));
+    controls.push(...this.few(`${title} ${entry.name}`, this.params(entry, spec, dialect, change, buffer), FIRST));
     return this.group(title, choose, about, ...controls);
   }
 
@@ -160,9 +204,11 @@ export class Settings {
     });
   }
 
-  private params(entry: Entry, spec: Spec, dialect: string, change: (spec: Spec) => void): HTMLElement[] {
+  private params(entry: Entry, spec: Spec, dialect: string, change: (spec: Spec) => void, buffer?: string): HTMLElement[] {
     const known = entry.params.filter((param) => !param.known || param.known.length === 0 || param.known.includes(dialect));
     return known.map((param) => {
+      // The buffer of the link is the limit of a queue that has none of its own.
+      if (buffer !== undefined && param.name === "limit" && arg(spec, "limit") === undefined) return given(param, param.name, buffer, "Buffer");
       const usual = param.defaults?.[dialect] ?? param.default;
       return control(param, param.name, arg(spec, param.name), usual, (value) => {
         change(withArg(spec, param.name, value === usual || value === "" ? undefined : bracketed(value)));
@@ -182,13 +228,16 @@ export class Settings {
   private flows(state: State): HTMLElement {
     const flows = Array.isArray(state.doc["flows"]) ? state.doc["flows"] : [];
     const kinds = this.kinds();
-    const hint = make("p", { className: "about", textContent: "How many, and which. A change starts the run again." });
+    const hint = this.hint("How many, and which. A change starts the run again.");
     const write = (next: Value[]): void => this.edit({ state: { ...state, doc: { ...state.doc, flows: next } } });
     const rows = flows.map((flow, index) => {
       const put = (next: Value): void => write(flows.map((own, at) => (at === index ? next : own)));
-      return this.flow(flow, index, kinds, put, () => write(flows.filter((_, at) => at !== index)));
+      return this.flow(flow, index, kinds, put, () => {
+        this.toAdd = true;
+        write(flows.filter((_, at) => at !== index));
+      });
     });
-    const add = make("button", { type: "button", textContent: "Add a flow" });
+    const add = make("button", { type: "button", className: "add", textContent: "Add a flow" });
     add.onclick = () => write([...flows, "cubic"]);
     return this.group("Flows", hint, ...rows, add);
   }
@@ -259,7 +308,7 @@ export class Settings {
         ),
       ];
     });
-    return this.group("Run", ...controls);
+    return this.group("Run", this.hint("A change starts the run again."), ...controls);
   }
 }
 

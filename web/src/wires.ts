@@ -34,7 +34,7 @@ export class Wires {
   }
 
   private async show(): Promise<void> {
-    const { doc } = this.app.state;
+    const doc = this.app.scenario;
     const of = JSON.stringify([doc["topology"], doc["links"], doc["flows"]]);
     if (of === this.of) return;
     this.of = of;
