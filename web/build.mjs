@@ -8,7 +8,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { lessonPage, lessonsPage, readLesson } from "./lessons.mjs";
+import { lessonPage, lessonsPage, readLesson, sheetPage } from "./lessons.mjs";
 import { load } from "./node-module.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -83,6 +83,7 @@ for (const lesson of lessons) {
   cpSync(join(folder, lesson.folder, "study.toml"), join(out, "lessons", `${lesson.name}.toml`));
 }
 writeFileSync(join(out, "lessons", "index.html"), lessonsPage(lessons));
+writeFileSync(join(out, "lessons", "exercises.html"), sheetPage(readFileSync(join(here, "../docs/exercises.md"), "utf8")));
 
 /** Every file, relative to the page. */
 function files(at) {

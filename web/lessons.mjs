@@ -65,7 +65,35 @@ export function readLesson(folder, name) {
   };
 }
 
-const page = (title, main, script, head = "") => `<!doctype html>
+/** A table of Markdown. */
+function table(lines) {
+  const cells = (line, tag) => line.replace(/^\||\|$/g, "").split("|").map((cell) => `<${tag}>${inline(cell.trim())}</${tag}>`).join("");
+  const [head, , ...body] = lines;
+  const rows = body.map((line) => `<tr>${cells(line, "td")}</tr>`).join("");
+  return `<div class="wide"><table><thead><tr>${cells(head, 'th scope="col"').replaceAll('</th scope="col">', "</th>")}</tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+/** Where something lies of the repository that a text names: studies of lessons beside their pages, with their own names. */
+const placed = (text) =>
+  text
+    .replace(/`([^`]*?)web\/lessons\/\d+-([\w-]+)\/study\.toml`/g, "`$1$2.toml` ([download](lessons/$2.toml))")
+    .replace(/\]\([^)\s]*lessons\/\d+-([\w-]+)\/study\.toml\)/g, "](lessons/$1.toml)")
+    .replace(/\]\([^)\s]*use-the-page\.md[^)\s]*\)/g, "](lessons/index.html)")
+    .replace(/\]\((?!lessons\/)[^)\s]*lessons\/\d+-([\w-]+)\/lesson\.md\)/g, "](lessons/$1.html)");
+
+/** The exercise sheet: questions whose answers come from the command. */
+export function sheetPage(text) {
+  const parts = placed(text).trim().split(/\n{2,}/);
+  const main = parts.map((part) => {
+    const heading = /^(#{1,3}) (.+)$/.exec(part);
+    if (heading) return `<h${heading[1].length}>${inline(heading[2])}</h${heading[1].length}>`;
+    return part.startsWith("|") ? table(part.split("\n")) : blocks(part);
+  });
+  const inside = `<article class="lesson">\n${main.join("\n")}\n<p class="next"><a href="lessons/index.html">← Lessons</a></p>\n</article>`;
+  return page("Exercises · Sojourn", inside, "");
+}
+
+const page = (title, main, script, head = "", skip = "") => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -79,7 +107,7 @@ const page = (title, main, script, head = "") => `<!doctype html>
 ${head}
 </head>
 <body>
-<header><div class="head">
+${skip}<header><div class="head">
 <p class="brand"><img src="favicon.svg" alt="">Sojourn live</p>
 <nav aria-label="Pages"><a href="index.html">Laboratory</a> <a href="lessons/index.html" aria-current="${title.startsWith("Lessons") ? "page" : "true"}">Lessons</a></nav>
 </div></header>
@@ -95,16 +123,20 @@ export function lessonPage(lesson, all, preload) {
   const at = all.indexOf(lesson);
   const next = all[at + 1];
   const before = all[at - 1];
-  const main = `<article class="lesson">
+  const main = `<div class="lesson-head">
+<article class="lesson">
 <p class="place">Lesson ${at + 1} of ${all.length}</p>
 <h1>${escape(lesson.title)}</h1>
 <p class="question">${inline(lesson.question)}</p>
 ${blocks(lesson.before)}
 </article>
+<section class="lesson tasks" aria-labelledby="h-try">
+<h2 id="h-try">Try</h2>
+${blocks(lesson.things)}
+</section>
+</div>
 <div id="app" class="app loading" data-lesson="${escape(lesson.name)}" data-figure="${escape(JSON.stringify(lesson.figure))}" data-doc="${escape(JSON.stringify(lesson.doc))}"><p>The figure is loading.</p></div>
 <article class="lesson">
-<h2>Try</h2>
-${blocks(lesson.things)}
 <details><summary>Answer</summary>
 ${blocks(lesson.answer)}
 </details>
@@ -112,7 +144,8 @@ ${blocks(lesson.answer)}
 <p>The scenario is a study, too: <a href="lessons/${lesson.name}.toml" download>${lesson.name}.toml</a>. Run it with <code>sojourn study ${lesson.name}.toml</code>.</p>
 <p class="next">${before ? `<a href="lessons/${before.name}.html">← ${escape(before.title)}</a>` : "<span></span>"}${next ? `<a href="lessons/${next.name}.html">${escape(next.title)} →</a>` : ""}</p>
 </article>`;
-  return page(`${lesson.title} · Sojourn`, main, '<script type="module" src="lesson.js"></script>', preload);
+  const skip = `<a class="skip" href="lessons/${lesson.name}.html#playback">Skip to the figure</a>`;
+  return page(`${lesson.title} · Sojourn`, main, '<script type="module" src="lesson.js"></script>', preload, skip);
 }
 
 export function lessonsPage(all) {
@@ -125,6 +158,7 @@ export function lessonsPage(all) {
 <ol class="lessons-list">
 ${items.join("\n")}
 </ol>
+<p>The <a href="lessons/exercises.html">exercise sheet</a> has questions for each lesson whose answers come from the command, with the files to download.</p>
 </article>`;
   return page("Lessons · Sojourn", main, "");
 }

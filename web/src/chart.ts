@@ -151,8 +151,9 @@ export class Chart {
   }
 
   private entitle(): void {
-    const per = this.bars && this.bin > 0 ? ` in ${this.bin < 1 ? `${Number((this.bin * 1000).toPrecision(3))} ms` : `${this.bin} s`}` : "";
-    this.title.textContent = `${this.shape.title} (${this.shape.unit}${per})`;
+    const { title, unit } = this.shape;
+    const per = this.bin < 1 ? `${Number((this.bin * 1000).toPrecision(3))} ms` : `${this.bin} s`;
+    this.title.textContent = this.bars && this.bin > 0 ? `${title}, in ${per}` : `${title} (${unit})`;
   }
 
   /** Shows the values at a time, or the latest ones again. */

@@ -6,7 +6,7 @@ import { range, read, write } from "./units";
 let numbers = 0;
 
 /** An identifier that nothing else has. */
-function unique(): string {
+export function unique(): string {
   return `c${++numbers}`;
 }
 

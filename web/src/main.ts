@@ -163,6 +163,14 @@ async function begin(): Promise<void> {
     await keep(app, single);
     tell("The file has replications = 1 now.");
   };
+  // Without a visit to the anchor: the address has the scenario.
+  const skip = document.querySelector<HTMLElement>(".skip");
+  if (skip) {
+    skip.onclick = (event) => {
+      event.preventDefault();
+      element("playback").focus();
+    };
+  }
   const file = element<HTMLInputElement>("open");
   file.onchange = async () => {
     const chosen = file.files?.[0];

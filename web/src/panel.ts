@@ -189,7 +189,7 @@ export class Panel {
     this.charts.get("rtt")?.tell(meta.flows <= meta.lanes.length ? (known.length > 0 ? `${span} ms` : "–") : this.each(trips, 1, "ms"));
     const drops = rows.total(rows.ofQueue(queue, "drops_packets"));
     const marks = rows.total(rows.ofQueue(queue, "marks_packets"));
-    this.charts.get("drops")?.tell(`${drops} dropped, ${marks} marked since the start`);
+    this.charts.get("drops")?.tell(`${drops} dropped${marks > 0 ? `, ${marks} marked (grey)` : ""} so far`);
   }
 
   /** Means of flows that are drawn together. */

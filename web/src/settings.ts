@@ -1,7 +1,7 @@
 // The controls for a scenario: link, queue, flows, run.
 
 import type { Catalogue, Entry, Param } from "./catalogue";
-import { control, entries, given, make, menuOf, words } from "./controls";
+import { control, entries, given, make, menuOf, unique, words } from "./controls";
 import type { Doc, Value } from "./messages";
 import { arg, BARE, line, of, parse, withArg, type Spec } from "./spec";
 import { set, table, type State } from "./state";
@@ -79,7 +79,7 @@ export class Settings {
     for (const old of this.element.querySelectorAll(".problem")) if (!place || old.parentElement === place) old.remove();
     const allowed = place?.dataset["allowed"];
     const range = allowed && !text.includes("allowed") ? ` Allowed: ${allowed}.` : "";
-    const problem = make("p", { className: "problem", id: "problem", textContent: `${text.replace(/^page\.toml: /, "")}${range}` });
+    const problem = make("p", { className: "problem", id: unique(), textContent: `${text.replace(/^page\.toml: /, "")}${range}` });
     problem.setAttribute("role", "alert");
     (place ?? this.element).append(problem);
     place?.classList.add("bad");

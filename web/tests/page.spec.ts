@@ -108,7 +108,7 @@ test("of several queues, each can be shown", async ({ page }) => {
   const choose = page.getByLabel("Queue of");
   await expect(choose.locator("option")).toHaveCount(3);
   await choose.selectOption({ index: 2 });
-  await expect(page.locator(".chart")).toHaveCount(5);
+  await expect(page.locator(".chart")).toHaveCount(6);
 });
 
 test("two queues run on the same traffic, and the file is a study of both", async ({ page }) => {
@@ -151,7 +151,7 @@ test("a mistake in a file is told with its line and what is meant", async ({ pag
   await page.locator("#toml").fill('flows = ["reno"]\n[topology]\nqueue = "codell"\n');
   await page.getByRole("button", { name: "Run this file" }).click();
   await expect(page.getByRole("alert")).toContainText('did you mean "codel"');
-  await expect(page.getByRole("alert")).toContainText("3");
+  await expect(page.getByRole("alert")).toContainText("page.toml:3");
 });
 
 test("it can be used by keyboard alone", async ({ page }) => {
