@@ -67,7 +67,7 @@ function shape(kind: ChartKind, rows: Rows, queue: number, counts: number[] | un
           ? ofLanes("dropped_packets", false, "all").map((line) => ({ ...line, kind: "bars" }))
           : [{ name: "dropped", column: rows.ofQueue(queue, "drops_packets"), colour: "drop", smooth: false, kind: "bars" }];
       return {
-        title: meta.queues.length > 1 ? "Drops and marks" : each ? "Drops by flow" : "Drops by kind",
+        title: "Drops and marks",
         unit: "packets",
         factor: 1,
         lines: [...drops, marked],

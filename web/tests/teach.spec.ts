@@ -152,7 +152,7 @@ test("each flow has its drops, its delay and its response time in the table, and
   expect(await value("One-way delay, mean, cubic-1 (ms)")).toBeGreaterThan(20);
   await expect(page.locator(".results")).toContainText("The charts count drops and marks from the start");
   // Pointing at a bar reads the drops of each flow.
-  const drops = page.getByRole("slider", { name: "Drops by flow, time" });
+  const drops = page.getByRole("slider", { name: "Drops and marks, time" });
   await drops.focus();
   await page.keyboard.press("End");
   await expect(page.locator(".chart", { has: drops }).locator(".chart-value")).toHaveText(/cubic-1 \d+, cubic-2 \d+, udp_rr-1 \d+, marked 0 packets/);
