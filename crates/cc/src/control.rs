@@ -68,7 +68,7 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         let _ = undo;
     }
     /// Where the random numbers of this connection begin: a number of its own for each connection of each run, told before
-    /// [`Self::on_start`] by what builds the connection. Only algorithms from outside this crate are told; those inside draw nothing.
+    /// [`Self::on_start`] by what builds the connection. Only algorithms from outside this crate receive it; those inside draw nothing.
     fn seed(&mut self, seed: u64) {
         let _ = seed;
     }
