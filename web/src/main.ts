@@ -32,10 +32,24 @@ function tell(text: string): void {
   status.textContent = text;
 }
 
+/** Counts what has been written into the file: an answer that comes after something newer is not written. */
+let written = 0;
+let due: ReturnType<typeof setTimeout> | undefined;
+
+/** Nothing that was due is written any more. */
+function anew(): number {
+  if (due !== undefined) clearTimeout(due);
+  return ++written;
+}
+
 /** Writes the state into the address and the file. */
 async function keep(app: App, state: State): Promise<void> {
-  history.replaceState(null, "", `#${await encode(state)}`);
-  if (!edited) editor.value = await toml(app, state);
+  const own = anew();
+  const hash = await encode(state);
+  const text = await toml(app, state);
+  if (own !== written) return;
+  history.replaceState(null, "", `#${hash}`);
+  if (!edited) editor.value = text;
   await compare(app, state);
 }
 
@@ -93,6 +107,7 @@ async function copy(text: string, what: string): Promise<void> {
 
 /** Takes a file over: everything in it runs, whether it has a control or not. A file with a mistake stands in the editor, to be put right. */
 async function open(app: App, text: string): Promise<void> {
+  anew();
   tell("");
   problem.hidden = true;
   try {
@@ -105,6 +120,7 @@ async function open(app: App, text: string): Promise<void> {
     edited = false;
     const state: State = { ...app.state, doc, second: null };
     app.show(state);
+    anew();
     history.replaceState(null, "", `#${await encode(state)}`);
     editor.value = text;
     await compare(app, state);
@@ -138,12 +154,11 @@ async function begin(): Promise<void> {
   } catch {
     lost = "The address has a scenario that cannot be read. It may have been cut off. This is the first scenario instead.";
   }
-  let due: ReturnType<typeof setTimeout> | undefined;
   const app: App = new App(state, {
     charts: KINDS,
     parts: ["link", "queue", "flows", "run"],
     changed: (next) => {
-      if (due !== undefined) clearTimeout(due);
+      anew();
       due = setTimeout(() => void keep(app, next), 200);
     },
   });
