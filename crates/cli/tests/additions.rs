@@ -98,7 +98,7 @@ impl Laboratory {
 fn follow() -> io::Result<Recipe> {
     let crates = CRATES.map(|name| format!("crates/{name}"));
     let mut directories: Vec<&str> = crates.iter().map(String::as_str).collect();
-    directories.extend(["studies", "suites", "docs"]);
+    directories.extend(["studies", "suites", "docs", "examples"]);
     let mut recipe = Recipe::begin("add-an-auditor-rule", &directories)?;
     recipe.write_file("crates/study/src/auditor/lone_flow.rs")?;
     recipe.add_line(

@@ -164,6 +164,10 @@ fn conservation(queue: &Queue<'_>) -> Result<Verdict> {
 }
 
 fn light_load(queue: &Queue<'_>) -> Result<Verdict> {
+    let mut exempt = claims::DROP_WITHOUT_LOAD.iter();
+    if let Some((_, why)) = exempt.find(|(name, _)| *name == queue.spec.name) {
+        return Ok(Verdict::NotAsked((*why).to_owned()));
+    }
     queue.over([light(400, 8)], |course| {
         claims::a_light_load_passes(queue.spec, course)
     })
