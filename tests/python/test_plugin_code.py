@@ -58,7 +58,7 @@ def backlog(results: Path, point: int) -> float:
     """The mean backlog of a point's bottleneck, packets, over its runs."""
     rows = sojourn.read(results).queues.to_dicts()
     own = [row for row in rows if row["bottleneck"] and row["point"] == point]
-    return sum(row["backlog_packets_mean"] for row in own) / len(own)
+    return sum(float(row["backlog_packets_mean"]) for row in own) / len(own)
 
 
 def write(folder: Path, name: str, text: str) -> None:
