@@ -76,8 +76,10 @@ function table(lines) {
 /** Where something lies of the repository that a text names: studies of lessons beside their pages, with their own names. */
 const placed = (text) =>
   text
-    .replace(/`([^`]*?)web\/lessons\/\d+-([\w-]+)\/study\.toml`/g, "`$1$2.toml` ([download](lessons/$2.toml))")
-    .replace(/\]\([^)\s]*lessons\/\d+-([\w-]+)\/study\.toml\)/g, "](lessons/$1.toml)")
+    // The folders of the repository are files to download here.
+    .replace(/; in this repository it is `study\.toml` in the folder of the lesson/, "")
+    .replace("| folder in the repository |", "| file |")
+    .replace(/`web\/lessons\/\d+-([\w-]+)`/g, "[$1.toml](lessons/$1.toml)")
     .replace(/\]\([^)\s]*use-the-page\.md[^)\s]*\)/g, "](lessons/index.html)")
     .replace(/\]\((?!lessons\/)[^)\s]*lessons\/\d+-([\w-]+)\/lesson\.md\)/g, "](lessons/$1.html)");
 
