@@ -296,7 +296,6 @@ def test_a_property_can_be_left_out(tmp_path: Path) -> None:
     assert properties["starvation"]["verdict"] == "not-asked"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is of POSIX")
 def test_an_endless_loop_is_ended_by_an_interrupt(tmp_path: Path) -> None:
     module(tmp_path, HEAD + "class C(Aqm):\n    def on_enqueue(self):\n        while True: pass\n")
     process = subprocess.Popen(
