@@ -124,3 +124,16 @@ def test_the_manifest_names_the_code_of_every_class(folder: Path) -> None:
         for point in manifest["points"]
         for code in point["code"]
     )
+
+
+def test_a_class_whose_name_begins_like_another_counts_alone(folder: Path) -> None:
+    longer = QUEUE.split("\n\n\n")[1].replace("Short", "Shorter").replace("MOST", "4")
+    write(folder, "short.py", f"{QUEUE}\n\n{longer}")
+    study = STUDY.format(control="cubic", queue="short:Shorter").replace("codel", "short:Short")
+    write(folder, "study.toml", study)
+    made(folder)
+    manifest = json.loads((folder / "results" / "manifest.json").read_text(encoding="utf-8"))
+    names = [[code["name"] for code in point["code"]] for point in manifest["points"]]
+    assert names == [["short:Shorter"], ["short:Short"]]
+    said, _, _ = made(folder)
+    assert "made" not in said

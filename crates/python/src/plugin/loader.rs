@@ -51,8 +51,17 @@ pub(super) fn named_in(scenario: &Resolved) -> Vec<Arc<Class>> {
         return Vec::new();
     }
     let text = scenario.to_document().to_json().to_string();
-    let named = classes.iter().filter(|(name, _)| text.contains(*name));
+    let named = classes.iter().filter(|(name, _)| says(&text, name));
     named.map(|(_, class)| Arc::clone(class)).collect()
+}
+
+/// Whether a text has a name as a whole, and not as a part of a longer one.
+fn says(text: &str, name: &str) -> bool {
+    let inner = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    text.match_indices(name).any(|(at, found)| {
+        let (before, after) = (&text[..at], &text[at + found.len()..]);
+        !before.ends_with(inner) && !after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+    })
 }
 
 /// Whether another process can import all of them.
