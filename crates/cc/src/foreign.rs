@@ -55,61 +55,18 @@
 //! ```
 
 use crate::control::{Build, CongestionControl};
-use crate::registry::{Algorithm, AnyCc, Prepare, PrepareForeign, change, put};
-use sojourn_units::{DialectInfo, ParamInfo, Params, Values, check_declaration};
-use std::sync::{PoisonError, RwLock};
+use crate::registry::{AnyCc, REGISTER};
+use sojourn_units::{Params, check_declaration};
 
-pub use crate::registry::Maker;
+pub use crate::registry::{Foreign, Maker, ReadAndMake};
 pub use sojourn_units::RegisterError;
-
-/// A congestion control from outside this crate. Its texts last as long as the program; leak those that are known at run time only.
-pub struct Foreign {
-    /// The name by which scenarios call it.
-    pub name: &'static str,
-    /// Other names for it.
-    pub aliases: &'static [&'static str],
-    /// The name as papers write it.
-    pub title: &'static str,
-    /// What it is.
-    pub doc: &'static str,
-    /// Its parameters.
-    pub params: &'static [ParamInfo],
-    /// Its dialects, the default one first.
-    pub dialects: &'static [DialectInfo],
-    /// Reads its parameters in a dialect, to build it as often as connections are opened, each with a state of its own.
-    pub prepare: Box<ReadAndMake>,
-}
-
-/// Reads parameters, each a name and a text, in a dialect.
-pub type ReadAndMake = PrepareForeign;
-
-impl Foreign {
-    fn algorithm(self) -> Result<Algorithm, RegisterError> {
-        Values::check(self.params, self.dialects).map_err(|problem| {
-            RegisterError::Declaration {
-                given: self.name.to_owned(),
-                problem,
-            }
-        })?;
-        Ok(Algorithm {
-            name: self.name,
-            title: self.title,
-            aliases: self.aliases,
-            doc: self.doc,
-            params: self.params,
-            dialects: self.dialects,
-            head: "",
-            prepare: Prepare::Foreign(Box::leak(self.prepare)),
-        })
-    }
-}
 
 /// Registers a congestion control. The same declaration under the same name is no mistake: what came first stays.
 ///
 /// # Errors
 /// If specifications cannot name it, another algorithm has its name, or its declaration does not hold together.
 pub fn register(foreign: Foreign) -> Result<(), RegisterError> {
-    put(foreign.algorithm()?, false)
+    REGISTER.register(foreign)
 }
 
 /// As [`register`], in place of what has this name. Connections that were prepared before stay what they are.
@@ -117,7 +74,7 @@ pub fn register(foreign: Foreign) -> Result<(), RegisterError> {
 /// # Errors
 /// As [`register`]. An algorithm of this crate is not replaced.
 pub fn replace(foreign: Foreign) -> Result<(), RegisterError> {
-    put(foreign.algorithm()?, true)
+    REGISTER.replace(foreign)
 }
 
 /// Registers an algorithm whose parameters are declared by [`params!`](sojourn_units::params), under a name and with the name that
@@ -150,23 +107,14 @@ where
 }
 
 /// Finds a class of a module by its name, `module:Class`: nothing if it is no congestion control, or why it cannot be had.
-pub type Loader = fn(&str) -> Option<Result<Foreign, String>>;
-
-static LOADER: RwLock<Option<Loader>> = RwLock::new(None);
+pub type Loader = sojourn_units::register::Loader<Foreign>;
 
 /// Sets what finds classes of modules. It is asked once for each name; [`retry`] lets it be asked again for those it could not load.
 pub fn set_loader(loader: Loader) {
-    *LOADER.write().unwrap_or_else(PoisonError::into_inner) = Some(loader);
-    change(|register| register.loader = Some(load));
-}
-
-fn load(name: &str) -> Option<Result<Algorithm, String>> {
-    let loader = *LOADER.read().unwrap_or_else(PoisonError::into_inner);
-    let algorithm = |foreign: Foreign| foreign.algorithm().map_err(|error| error.to_string());
-    Some(loader?(name)?.and_then(algorithm))
+    REGISTER.set_loader(loader);
 }
 
 /// Forgets which classes could not be loaded.
 pub fn retry() {
-    change(|register| register.failures.clear());
+    REGISTER.retry();
 }

@@ -2,12 +2,11 @@
 
 use crate::control::{Acked, Build, Congestion, CongestionControl, Sent, Start};
 use crate::sample::{Lost, Phase, Sample, Traits, Undo};
+use sojourn_units::register::{Listed, Register, Registered};
 use sojourn_units::{
-    DialectInfo, ParamError, ParamInfo, Params, Rate, RegisterError, Span, Time, check_what,
+    DialectInfo, ParamError, ParamInfo, Params, Rate, RegisterError, Span, Time, Values,
     head_markdown, head_text, head_title, nearest,
 };
-use std::collections::BTreeMap;
-use std::sync::{PoisonError, RwLock};
 
 /// One entry of the registry.
 #[derive(Clone, Copy, Debug)]
@@ -38,16 +37,6 @@ impl Algorithm {
         }
     }
 
-    /// Whether another entry declares the same algorithm.
-    fn is_same(&self, other: &Algorithm) -> bool {
-        let texts = |a: &Algorithm| (a.name, a.title, a.aliases, a.doc);
-        let same = |(one, two): (&ParamInfo, &ParamInfo)| one.is_same(two);
-        texts(self) == texts(other)
-            && self.params.len() == other.params.len()
-            && self.params.iter().zip(other.params).all(same)
-            && self.dialects == other.dialects
-    }
-
     /// Sources, revisions and deviations, dialect by dialect, in Markdown.
     pub fn sources(&self) -> String {
         head_markdown(self.head)
@@ -58,7 +47,7 @@ impl Algorithm {
 #[derive(Clone, Copy)]
 pub(crate) enum Prepare {
     Own(PrepareOwn),
-    Foreign(&'static PrepareForeign),
+    Foreign(&'static ReadAndMake),
 }
 
 /// How an algorithm of this crate reads them.
@@ -73,9 +62,27 @@ impl std::fmt::Debug for Prepare {
     }
 }
 
-/// As [`Prepare`], of an algorithm from outside this crate.
-pub(crate) type PrepareForeign =
+/// Reads parameters, each a name and a text, in a dialect.
+pub type ReadAndMake =
     dyn Fn(Option<&str>, &[(String, String)]) -> Result<Maker, ParamError> + Send + Sync;
+
+/// A congestion control from outside this crate. Its texts last as long as the program; leak those that are known at run time only.
+pub struct Foreign {
+    /// The name by which scenarios call it.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// The name as papers write it.
+    pub title: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    /// Its dialects, the default one first.
+    pub dialects: &'static [DialectInfo],
+    /// Reads its parameters in a dialect, to build it as often as connections are opened, each with a state of its own.
+    pub prepare: Box<ReadAndMake>,
+}
 
 /// Builds an algorithm whose parameters have been read.
 pub type Maker = Box<dyn Fn() -> AnyCc + Send>;
@@ -170,133 +177,67 @@ impl Algorithm {
             }
         }
     }
+}
 
-    /// Whether that is its name, or one of the others for it.
-    pub fn is_called(&self, name: &str) -> bool {
-        self.name == name || self.aliases.contains(&name)
+impl Listed for Algorithm {
+    const WHAT: &'static str = "congestion control";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    fn is_same(&self, other: &Algorithm) -> bool {
+        let texts = |a: &Algorithm| (a.name, a.title, a.aliases, a.doc);
+        let same = |(one, two): (&ParamInfo, &ParamInfo)| one.is_same(two);
+        texts(self) == texts(other)
+            && self.params.len() == other.params.len()
+            && self.params.iter().zip(other.params).all(same)
+            && self.dialects == other.dialects
     }
 }
 
-/// Finds a class of a module by its name, `module:Class`: nothing if it is no congestion control, or why it cannot be had.
-pub(crate) type Loader = fn(&str) -> Option<Result<Algorithm, String>>;
+impl Registered for Algorithm {
+    type Entry = Algorithm;
+    type Foreign = Foreign;
 
-/// What a name with a colon needs where there is no loader.
-const NO_LOADER: &str =
-    "classes of Python modules run in the command of the Python package: pip install sojourn";
-
-/// The algorithms from outside this crate.
-pub(crate) struct Register {
-    /// By their names.
-    held: BTreeMap<&'static str, &'static Algorithm>,
-    /// Why classes cannot be loaded.
-    pub(crate) failures: BTreeMap<String, String>,
-    /// All entries, those of this crate first; none where nothing is registered.
-    all: Option<&'static [Algorithm]>,
-    pub(crate) loader: Option<Loader>,
-}
-
-static REGISTER: RwLock<Register> = RwLock::new(Register {
-    held: BTreeMap::new(),
-    failures: BTreeMap::new(),
-    all: None,
-    loader: None,
-});
-
-/// Reads the register. Nothing in it is left half done by a panic.
-fn look<R>(at: impl FnOnce(&Register) -> R) -> R {
-    at(&REGISTER.read().unwrap_or_else(PoisonError::into_inner))
-}
-
-pub(crate) fn change<R>(by: impl FnOnce(&mut Register) -> R) -> R {
-    by(&mut REGISTER.write().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Puts an algorithm into the register; `anew`, in place of another of its name.
-pub(crate) fn put(algorithm: Algorithm, anew: bool) -> Result<(), RegisterError> {
-    let given = algorithm.name;
-    let taken = RegisterError::Taken {
-        given: given.to_owned(),
-        what: "congestion control",
-    };
-    for name in std::iter::once(given).chain(algorithm.aliases.iter().copied()) {
-        check_what(name).map_err(|problem| RegisterError::Name {
+    fn new(foreign: Foreign) -> Result<Algorithm, RegisterError> {
+        let Foreign { name, params, .. } = foreign;
+        Values::check(params, foreign.dialects).map_err(|problem| RegisterError::Declaration {
             given: name.to_owned(),
             problem,
         })?;
-        let other = look(|register| register.called(name));
-        if built_in(name).is_some() || other.is_some_and(|other| other.name != given) {
-            return Err(taken);
-        }
+        Ok(Algorithm {
+            name,
+            title: foreign.title,
+            aliases: foreign.aliases,
+            doc: foreign.doc,
+            params,
+            dialects: foreign.dialects,
+            head: "",
+            prepare: Prepare::Foreign(Box::leak(foreign.prepare)),
+        })
     }
-    change(|register| {
-        if let Some(held) = register.held.get(given).filter(|_| !anew) {
-            return held.is_same(&algorithm).then_some(()).ok_or(taken);
-        }
-        let held = Box::leak(Box::new(algorithm));
-        register.held.insert(given, held);
-        register.failures.remove(given);
-        let own = ALGORITHMS.iter().copied();
-        let all: Vec<Algorithm> = own
-            .chain(register.held.values().map(|held| **held))
-            .collect();
-        register.all = Some(all.leak());
-        Ok(())
-    })
-}
 
-impl Register {
-    fn called(&self, name: &str) -> Option<&'static Algorithm> {
-        let own = self.held.get(name);
-        own.or_else(|| self.held.values().find(|held| held.is_called(name)))
-            .copied()
+    fn entry(&self) -> &Algorithm {
+        self
     }
 }
 
-fn built_in(name: &str) -> Option<&'static Algorithm> {
-    ALGORITHMS
-        .iter()
-        .find(|algorithm| algorithm.is_called(name))
-}
+/// The algorithms from outside this crate.
+pub(crate) static REGISTER: Register<Algorithm> = Register::new(ALGORITHMS);
 
 /// Every algorithm: those of this crate in the order of the list, then those [registered](crate::foreign) in the order of their names.
 pub fn all() -> &'static [Algorithm] {
-    look(|register| register.all).unwrap_or(ALGORITHMS)
-}
-
-/// The entry of `name`. A class that is not known is loaded.
-fn look_up(name: &str) -> Result<Option<&'static Algorithm>, String> {
-    let known = || look(|register| register.called(name));
-    if let Some(algorithm) = built_in(name).or_else(known) {
-        return Ok(Some(algorithm));
-    }
-    if !name.contains(':') {
-        return Ok(None);
-    }
-    let failure = |register: &Register| register.failures.get(name).cloned();
-    let (failure, loader) = look(|register| (failure(register), register.loader));
-    if let Some(problem) = failure {
-        return Err(problem);
-    }
-    // Not under the lock: to load a class may register others.
-    let loaded = match loader {
-        None => return Err(NO_LOADER.to_owned()),
-        Some(load) => load(name),
-    };
-    let problem = match loaded {
-        None => return Ok(known()),
-        Some(Err(problem)) => problem,
-        Some(Ok(algorithm)) => match put(algorithm, false) {
-            Ok(()) => return Ok(known()),
-            Err(error) => error.to_string(),
-        },
-    };
-    change(|register| register.failures.insert(name.to_owned(), problem.clone()));
-    Err(problem)
+    REGISTER.all()
 }
 
 /// The entry of `name`, which may be another name for it. A class of a module is loaded where it is not registered.
 pub fn find(name: &str) -> Option<&'static Algorithm> {
-    look_up(name).ok().flatten()
+    REGISTER.find(name).ok().flatten()
 }
 
 /// The entry of `name`. Use [`find`] where it may be missing: this error takes long to make.
@@ -308,7 +249,8 @@ pub fn required(name: &str) -> Result<&'static Algorithm, BuildError> {
         given: name.to_owned(),
         problem,
     };
-    look_up(name)
+    REGISTER
+        .find(name)
         .map_err(refused)?
         .ok_or_else(|| BuildError::Unknown {
             given: name.to_owned(),

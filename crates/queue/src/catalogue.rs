@@ -231,7 +231,7 @@ impl CatalogueEntry {
     }
 
     /// Whether another entry declares the same discipline.
-    pub(crate) fn is_same(&self, other: &CatalogueEntry) -> bool {
+    pub(crate) fn declares_same(&self, other: &CatalogueEntry) -> bool {
         let texts = |e: &CatalogueEntry| (e.name, e.aliases, e.title, e.about, e.head, e.kind);
         let claims = |e: &CatalogueEntry| {
             let [fair, starves_none, marks] = [e.fair, e.starves_none, e.marks];

@@ -3,8 +3,7 @@
 //! What is registered has the same rights as a discipline of this crate: specifications name it, schedulers hold it, lists show it. A
 //! name `module:Class` that is not registered is handed to the [loader](set_loader), once.
 //!
-//! The register is a global, the only one beside that of congestion controls: text names what it holds, and text comes from everywhere.
-//! It is read while a specification is prepared, never for a packet, and what was prepared holds its entry.
+//! The register is read while a specification is prepared, never for a packet, and what was prepared holds its entry.
 //!
 //! ```
 //! use sojourn_queue::foreign::{self, Foreign, Instance};
@@ -74,12 +73,13 @@ use crate::disciplines::CATALOGUE;
 use crate::entry::{BuildContext, Entry, SpecError, contradiction, read};
 use crate::nesting::NestingContext;
 use crate::scheduler::Scheduler;
-use sojourn_units::{ParamError, Params, Spec, check_what};
-use std::collections::BTreeMap;
+use sojourn_units::register::{Listed, Register, Registered};
+use sojourn_units::{ParamError, Params, Spec};
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 pub use sojourn_units::RegisterError;
+pub use sojourn_units::register::NO_LOADER;
 
 /// A discipline from outside this crate.
 pub struct Foreign {
@@ -123,11 +123,7 @@ pub trait Instance: fmt::Debug + Send + Sync {
 }
 
 /// Finds a class of a module by its name, `module:Class`: nothing if it is no queue discipline, or why it cannot be had.
-pub type Loader = fn(&str) -> Option<Result<Foreign, String>>;
-
-/// What a name with a colon needs where there is no loader.
-pub const NO_LOADER: &str =
-    "classes of Python modules run in the command of the Python package: pip install sojourn";
+pub type Loader = sojourn_units::register::Loader<Foreign>;
 
 /// A discipline that is registered.
 struct Held {
@@ -135,30 +131,50 @@ struct Held {
     read: Arc<Read>,
 }
 
-struct Register {
-    /// By their names.
-    held: BTreeMap<&'static str, &'static Held>,
-    /// Why classes cannot be loaded.
-    failures: BTreeMap<String, String>,
-    /// All entries, those of this crate first; none where nothing is registered.
-    all: Option<&'static [CatalogueEntry]>,
-    loader: Option<Loader>,
+static REGISTER: Register<Held> = Register::new(&CATALOGUE);
+
+impl Listed for CatalogueEntry {
+    const WHAT: &'static str = "queue discipline";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    fn is_same(&self, other: &CatalogueEntry) -> bool {
+        self.declares_same(other)
+    }
 }
 
-static REGISTER: RwLock<Register> = RwLock::new(Register {
-    held: BTreeMap::new(),
-    failures: BTreeMap::new(),
-    all: None,
-    loader: None,
-});
+impl Registered for Held {
+    type Entry = CatalogueEntry;
+    type Foreign = Foreign;
 
-/// Reads the register. Nothing in it is left half done by a panic.
-fn look<R>(at: impl FnOnce(&Register) -> R) -> R {
-    at(&REGISTER.read().unwrap_or_else(PoisonError::into_inner))
-}
+    fn new(Foreign { mut entry, read }: Foreign) -> Result<Held, RegisterError> {
+        let read: Arc<Read> = Arc::from(read);
+        if let Reader::Nobody = entry.reader {
+            entry
+                .check()
+                .map_err(|problem| RegisterError::Declaration {
+                    given: entry.name.to_owned(),
+                    problem,
+                })?;
+            let own = Arc::clone(&read);
+            entry.reader = Reader::Foreign(Box::leak(Box::new(
+                move |dialect: Option<&str>, pairs: &[(String, String)]| {
+                    own(dialect, pairs).map(|instance| instance.resolved())
+                },
+            )));
+        }
+        Ok(Held { entry, read })
+    }
 
-fn change<R>(by: impl FnOnce(&mut Register) -> R) -> R {
-    by(&mut REGISTER.write().unwrap_or_else(PoisonError::into_inner))
+    fn entry(&self) -> &CatalogueEntry {
+        &self.entry
+    }
 }
 
 /// Registers a discipline. The same declaration under the same name is no mistake: what came first stays.
@@ -166,7 +182,7 @@ fn change<R>(by: impl FnOnce(&mut Register) -> R) -> R {
 /// # Errors
 /// If specifications cannot name it, another discipline has its name, or its declaration does not hold together.
 pub fn register(foreign: Foreign) -> Result<(), RegisterError> {
-    put(foreign, false)
+    REGISTER.register(foreign)
 }
 
 /// As [`register`], in place of what has this name. Queues that were prepared before stay what they are.
@@ -174,64 +190,7 @@ pub fn register(foreign: Foreign) -> Result<(), RegisterError> {
 /// # Errors
 /// As [`register`]. A discipline of this crate is not replaced.
 pub fn replace(foreign: Foreign) -> Result<(), RegisterError> {
-    put(foreign, true)
-}
-
-fn put(foreign: Foreign, anew: bool) -> Result<(), RegisterError> {
-    let Foreign { mut entry, read } = foreign;
-    for name in std::iter::once(entry.name).chain(entry.aliases.iter().copied()) {
-        check_name(name, entry.name)?;
-    }
-    let read: Arc<Read> = Arc::from(read);
-    if let Reader::Nobody = entry.reader {
-        entry
-            .check()
-            .map_err(|problem| RegisterError::Declaration {
-                given: entry.name.to_owned(),
-                problem,
-            })?;
-        let own = Arc::clone(&read);
-        entry.reader = Reader::Foreign(Box::leak(Box::new(
-            move |dialect: Option<&str>, pairs: &[(String, String)]| {
-                own(dialect, pairs).map(|instance| instance.resolved())
-            },
-        )));
-    }
-    change(|register| {
-        if let Some(held) = register.held.get(entry.name).filter(|_| !anew) {
-            return match held.entry.is_same(&entry) {
-                true => Ok(()),
-                false => Err(taken(entry.name)),
-            };
-        }
-        register
-            .held
-            .insert(entry.name, Box::leak(Box::new(Held { entry, read })));
-        register.failures.remove(entry.name);
-        let own = register.held.values().map(|held| held.entry);
-        register.all = Some(CATALOGUE.into_iter().chain(own).collect::<Vec<_>>().leak());
-        Ok(())
-    })
-}
-
-fn taken(given: &str) -> RegisterError {
-    RegisterError::Taken {
-        given: given.to_owned(),
-        what: "queue discipline",
-    }
-}
-
-/// Whether `name` can be one of the names of the foreign discipline `of`.
-fn check_name(name: &'static str, of: &str) -> Result<(), RegisterError> {
-    check_what(name).map_err(|problem| RegisterError::Name {
-        given: name.to_owned(),
-        problem,
-    })?;
-    let other = look(|register| register.called(name).map(|held| held.entry.name));
-    match built_in(name).is_some() || other.is_some_and(|other| other != of) {
-        true => Err(taken(name)),
-        false => Ok(()),
-    }
+    REGISTER.replace(foreign)
 }
 
 /// Registers an AQM whose parameters are declared by [`params!`](sojourn_units::params).
@@ -323,30 +282,17 @@ where
 
 /// Sets what finds classes of modules. It is asked once for each name; [`retry`] lets it be asked again for those it could not load.
 pub fn set_loader(loader: Loader) {
-    change(|register| register.loader = Some(loader));
+    REGISTER.set_loader(loader);
 }
 
 /// Forgets which classes could not be loaded.
 pub fn retry() {
-    change(|register| register.failures.clear());
-}
-
-impl Register {
-    fn called(&self, name: &str) -> Option<&'static Held> {
-        let is_called = |held: &&&'static Held| held.entry.aliases.contains(&name);
-        let own = self.held.get(name);
-        own.or_else(|| self.held.values().find(is_called)).copied()
-    }
-}
-
-fn built_in(name: &str) -> Option<&'static CatalogueEntry> {
-    let is_called = |entry: &&CatalogueEntry| entry.name == name || entry.aliases.contains(&name);
-    const { &CATALOGUE }.iter().find(is_called)
+    REGISTER.retry();
 }
 
 /// Every entry: those of this crate, then the registered ones by name.
 pub(crate) fn catalogue() -> &'static [CatalogueEntry] {
-    look(|register| register.all).unwrap_or(const { &CATALOGUE })
+    REGISTER.all()
 }
 
 /// The entry called `name`. A class that is not known is loaded.
@@ -354,39 +300,10 @@ pub(crate) fn catalogue() -> &'static [CatalogueEntry] {
 /// # Errors
 /// Why a class cannot be loaded.
 pub(crate) fn find(name: &str) -> Result<Option<&'static CatalogueEntry>, String> {
-    let known = || look(|register| register.called(name).map(|held| &held.entry));
-    if let Some(entry) = built_in(name).or_else(known) {
-        return Ok(Some(entry));
-    }
-    if !name.contains(':') {
-        return Ok(None);
-    }
-    let failure = |register: &Register| register.failures.get(name).cloned();
-    let (failure, loader) = look(|register| (failure(register), register.loader));
-    if let Some(problem) = failure {
-        return Err(problem);
-    }
-    // Not under the lock: to load a class may register others.
-    let loaded = match loader {
-        None => return Err(NO_LOADER.to_owned()),
-        Some(load) => load(name),
-    };
-    let problem = match loaded {
-        None => return Ok(known()),
-        Some(Err(problem)) => problem,
-        Some(Ok(foreign)) => match register(foreign) {
-            Ok(()) => return Ok(known()),
-            Err(error) => error.to_string(),
-        },
-    };
-    change(|register| register.failures.insert(name.to_owned(), problem.clone()));
-    Err(problem)
+    REGISTER.find(name)
 }
 
 /// What reads the parameters of an entry, if it is registered.
 pub(crate) fn reader(entry: &CatalogueEntry) -> Option<Arc<Read>> {
-    look(|register| {
-        let held = register.held.get(entry.name)?;
-        Some(Arc::clone(&held.read))
-    })
+    REGISTER.held(entry.name).map(|held| Arc::clone(&held.read))
 }

@@ -25,7 +25,7 @@ mod head;
 pub mod param;
 pub mod property;
 pub mod rate;
-mod register;
+pub mod register;
 pub mod rules;
 pub mod size;
 pub mod spec;
@@ -40,7 +40,7 @@ pub use param::{
     Values, build, check_declaration, usable_dialect,
 };
 pub use rate::Rate;
-pub use register::RegisterError;
+pub use register::{Register, RegisterError};
 pub use rules::{RulesRow, check_rules_table, rules_table};
 pub use size::{Bytes, Limit, Packets, Ratio};
 pub use spec::{FlowSpec, Spec, SpecError, SpecValue, Specs, check_what};

@@ -5,7 +5,8 @@ use crate::execute::{Draw, Execute};
 use crate::failure::Failure;
 use crate::output::{emit, emit_data};
 use clap::{Args, Subcommand};
-use sojourn_conform::vectors::{self, Outcome, Vector};
+use sojourn_conform::compare::{self, Outcome};
+use sojourn_conform::vectors::{self, Vector};
 use sojourn_results::overwrite::refuse_foreign;
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::{Spec, nearest};
@@ -193,7 +194,7 @@ fn check(args: &VectorsCheckArgs) -> Result<(), Failure> {
     let (mut agreed, mut unsupported, mut differed) = (0, 0, 0);
     for vector in &vectors {
         let answers = answers(args, vector)?;
-        match vectors::compare(vector, &answers) {
+        match compare::compare(vector, &answers) {
             Outcome::Agrees { states } => {
                 agreed += 1;
                 let told = match states {
@@ -216,7 +217,7 @@ fn check(args: &VectorsCheckArgs) -> Result<(), Failure> {
                 differed += 1;
                 emit(&format!(
                     "differs      {}",
-                    vectors::explain(vector, &difference)
+                    compare::explain(vector, &difference)
                 ))?;
             }
         }
