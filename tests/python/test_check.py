@@ -140,6 +140,25 @@ class C(Control):
     def on_ack(self, acked):
         self.cwnd += acked
 """
+DEAF_TO_MARKS = """
+class C(Control):
+    def on_ack(self, acked, mss):
+        self.cwnd += acked if self.cwnd < self.ssthresh else mss * acked / self.cwnd
+
+    def on_loss(self):
+        self.cwnd = self.ssthresh = self.cwnd / 2
+
+    def on_ecn(self):
+        pass
+"""
+GREEDY = """
+class C(Control):
+    def on_ack(self, acked):
+        self.cwnd += 100 * acked
+
+    def on_loss(self):
+        self.cwnd = self.ssthresh = self.cwnd / 2
+"""
 TIMID = """
 class C(Control):
     def on_ack(self, mss):
@@ -175,6 +194,8 @@ def failed(properties: dict[str, dict[str, Any]]) -> set[str]:
         (HOLDS_BACK, (), {"light"}),
         (RAISES_WINDOW, (), {"reductions"}),
         (DEAF, (), {"losses"}),
+        (DEAF_TO_MARKS, (), {"marks"}),
+        (GREEDY, (), {"growth"}),
         (TIMID, (), {"use"}),
     ],
     ids=lambda value: value.split("\n")[1] if isinstance(value, str) else "",

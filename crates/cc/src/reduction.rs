@@ -86,6 +86,19 @@ mod tests {
     }
 
     #[test]
+    fn a_window_grows_with_what_is_acknowledged() {
+        for algorithm in ALGORITHMS {
+            for dialect in algorithm.dialects {
+                properties::window_grows_with_what_is_acknowledged(
+                    algorithm.name,
+                    Some(dialect.name),
+                    &[],
+                );
+            }
+        }
+    }
+
+    #[test]
     fn the_algorithms_that_may_raise_a_threshold_are_known_and_say_why() {
         let mut found = Vec::new();
         for algorithm in ALGORITHMS {

@@ -73,7 +73,7 @@ pub const NEED_NOT_SHARE: [(&str, &str); 1] = [(
     "one that starts late takes the queue of the others for the path's, as its papers say",
 )];
 
-/// A flow alone uses 85 % of the path at least. The queue of [`Setting::path`] holds twice what fills it.
+/// A flow alone uses 85 % of the path at least. The queue of [`Setting::path`] holds three times what fills it.
 ///
 /// # Errors
 /// Where it uses less, and where the run fails.
@@ -212,13 +212,38 @@ pub fn losses_are_answered(setting: &Setting, run: &Runner<'_>) -> Judged {
     })?)
 }
 
+/// Marks are answered: a queue that marks early never overflows once the start is over, and is less than half full on average. See
+/// [`Setting::marking`].
+///
+/// While marks are echoed the transport does not let a window grow, so that what ignores them need not overflow: it keeps the queue long.
+///
+/// # Errors
+/// Where it overflows or stays long, and where the run fails.
+pub fn marks_are_answered(setting: &Setting, run: &Runner<'_>) -> Judged {
+    let outcome = run(&setting.resolved(false)?)?;
+    let queue = outcome.queues.iter().find(|queue| queue.bottleneck);
+    let queue = queue.expect("a bottleneck");
+    let (waiting, _) = queue.backlog_mean;
+    let drops: u64 = queue.drops_by_reason.iter().sum();
+    let most = f64::from(Setting::PATH_LIMIT / 2);
+    Ok(Breach::unless(drops == 0 && waiting < most, || {
+        Breach::new(
+            format!("{waiting:.1} packets wait on average, and {drops} are dropped"),
+            format!(
+                "fewer than {most} wait and none is dropped: {} marks long before",
+                setting.queue
+            ),
+        )
+    })?)
+}
+
 fn hold(setting: &Setting, property: Property) {
     if let Err(fault) = property(setting, &|resolved| run_resolved(resolved, 0)) {
         panic!("{}: {fault}\n{}", setting.flow, setting.toml(false));
     }
 }
 
-/// Alone on a path of 10 Mbps and 40 ms, whose queue holds twice what fills the path, it uses 85 % of it at least. `mark_at` packets in
+/// Alone on a path of 10 Mbps and 40 ms, whose queue holds three times what fills the path, it uses 85 % of it at least. `mark_at` packets in
 /// the queue, arriving packets are marked, if they can be.
 pub fn fills_a_path(flow: &str, mark_at: Option<u32>) {
     hold(&Setting::path(flow, mark_at), fills_the_path);
@@ -239,4 +264,9 @@ pub fn shares_with_itself(flow: &str) {
 /// It answers losses: see [`losses_are_answered`], on a path of 100 Mbps and 50 ms.
 pub fn answers_losses(flow: &str) {
     hold(&Setting::lossy(flow), losses_are_answered);
+}
+
+/// It answers marks: see [`marks_are_answered`].
+pub fn answers_marks(flow: &str) {
+    hold(&Setting::marking(flow), marks_are_answered);
 }

@@ -2,8 +2,8 @@
 
 use sojourn_cc::ALGORITHMS;
 use sojourn_run::properties::{
-    NEED_NOT_ANSWER, NEED_NOT_SHARE, answers_losses, every_byte_arrives, fills_a_path,
-    shares_with_itself,
+    NEED_NOT_ANSWER, NEED_NOT_SHARE, answers_losses, answers_marks, every_byte_arrives,
+    fills_a_path, shares_with_itself,
 };
 
 #[test]
@@ -42,5 +42,12 @@ fn what_follows_losses_answers_them() {
         {
             answers_losses(algorithm.name);
         }
+    }
+}
+
+#[test]
+fn what_follows_marks_answers_them() {
+    for algorithm in ALGORITHMS {
+        answers_marks(algorithm.name);
     }
 }

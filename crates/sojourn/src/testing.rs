@@ -28,10 +28,11 @@ pub mod queue {
 /// The properties of congestion controls.
 pub mod control {
     pub use sojourn_cc::properties::{
-        no_reduction_raises_the_window, window_is_at_least_a_segment,
+        no_reduction_raises_the_window, window_grows_with_what_is_acknowledged,
+        window_is_at_least_a_segment,
     };
     pub use sojourn_run::properties::{
-        answers_losses, every_byte_arrives, fills_a_path, shares_with_itself,
+        answers_losses, answers_marks, every_byte_arrives, fills_a_path, shares_with_itself,
     };
 }
 
@@ -172,6 +173,20 @@ macro_rules! property_suite_control {
         fn control_window_is_at_least_a_segment() {
             $crate::testing::each($register, &[$($spec),+], |spec| {
                 $crate::testing::control::window_is_at_least_a_segment(&spec.name, None, &spec.pairs());
+            });
+        }
+
+        #[test]
+        fn control_window_grows_with_what_is_acknowledged() {
+            $crate::testing::each($register, &[$($spec),+], |spec| {
+                $crate::testing::control::window_grows_with_what_is_acknowledged(&spec.name, None, &spec.pairs());
+            });
+        }
+
+        #[test]
+        fn control_answers_marks() {
+            $crate::testing::each($register, &[$($spec),+], |spec| {
+                $crate::testing::control::answers_marks(&spec.to_string());
             });
         }
 

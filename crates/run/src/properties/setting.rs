@@ -40,12 +40,16 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// One flow on a path of 10 Mbps and 40 ms, whose queue holds twice what fills it. With `mark_at` packets in the queue, those that
+    /// Packets that the queue of [`Setting::path`] holds: three times what fills the path.
+    pub const PATH_LIMIT: u32 = 100;
+
+    /// One flow on a path of 10 Mbps and 40 ms, whose queue holds three times what fills it. With `mark_at` packets in the queue, those that
     /// arrive are marked, if they can be.
     pub fn path(flow: &str, mark_at: Option<u32>) -> Setting {
+        let limit = Setting::PATH_LIMIT;
         let queue = match mark_at {
-            Some(packets) => format!("step threshold={packets}p limit=100p"),
-            None => "droptail limit=100p".to_owned(),
+            Some(packets) => format!("step threshold={packets}p limit={limit}p"),
+            None => format!("droptail limit={limit}p"),
         };
         Setting {
             queue,
@@ -63,6 +67,11 @@ impl Setting {
             duplicate_permille: 0,
             jitter_ms: 0,
         }
+    }
+
+    /// One flow with ECN on a path of 10 Mbps and 40 ms, whose queue marks from 20 packets on and holds 100.
+    pub fn marking(flow: &str) -> Setting {
+        Setting::path(&format!("{flow} ecn=true"), Some(20))
     }
 
     /// A transfer of 300 kB over a path that loses, doubles and delays packets.

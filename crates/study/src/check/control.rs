@@ -47,6 +47,13 @@ pub(super) const CLAIMS: &[(Claim, Ask)] = &[
     ),
     (
         Claim {
+            name: "growth",
+            title: "the window grows with what is acknowledged",
+        },
+        growth,
+    ),
+    (
+        Claim {
             name: "delivery",
             title: "every byte arrives under loss, duplication and reordering",
         },
@@ -58,6 +65,13 @@ pub(super) const CLAIMS: &[(Claim, Ask)] = &[
             title: "it answers losses",
         },
         losses,
+    ),
+    (
+        Claim {
+            name: "marks",
+            title: "it answers ECN marks",
+        },
+        marks,
     ),
     (
         Claim {
@@ -193,6 +207,10 @@ fn reductions(control: &Control<'_>) -> Result<Verdict> {
     control.alone(alone::reductions_do_not_raise)
 }
 
+fn growth(control: &Control<'_>) -> Result<Verdict> {
+    control.alone(alone::growth_is_bounded)
+}
+
 fn delivery(control: &Control<'_>) -> Result<Verdict> {
     let settings = (1..=3).map(|seed| Setting::transfer(control.flow(), seed));
     control.over(settings, properties::transfer_completes, "")
@@ -210,6 +228,17 @@ fn losses(control: &Control<'_>) -> Result<Verdict> {
     control.over(
         [Setting::lossy(control.flow())],
         properties::losses_are_answered,
+        "",
+    )
+}
+
+fn marks(control: &Control<'_>) -> Result<Verdict> {
+    if control.named.pairs.iter().any(|(key, _)| key == "ecn") {
+        return Ok(Verdict::NotAsked("its parameters set ecn".to_owned()));
+    }
+    control.over(
+        [Setting::marking(control.flow())],
+        properties::marks_are_answered,
         "",
     )
 }
