@@ -65,9 +65,9 @@ test: dev-tools develop ## Run every test: Rust, oracles, Python
 page: web/node_modules/.package-lock.json ## Build the live page into target/page: needs Node and the target wasm32-unknown-unknown
 	@[ -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null)" ] \
 		|| { echo "page: the target is missing; run: rustup target add wasm32-unknown-unknown" >&2; exit 1; }
-	$(CARGO) build --package sojourn-web --target wasm32-unknown-unknown --profile page
+	$(CARGO) build --package sojourn-web --target wasm32-unknown-unknown --profile wasm
 	cd web && npm run --silent check
-	cd web && node build.mjs $(abspath $(TARGET))/wasm32-unknown-unknown/page/sojourn_web.wasm $(abspath $(TARGET))/page
+	cd web && node build.mjs $(abspath $(TARGET))/wasm32-unknown-unknown/wasm/sojourn_web.wasm $(abspath $(TARGET))/page
 
 .PHONY: page-test
 page-test: page ## Compare the page's module with the native build, and use the page in headless Chromium

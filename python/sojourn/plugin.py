@@ -228,7 +228,8 @@ class Control:
     acknowledged outside of loss recovery. `on_loss(self, ...)`: a loss was found, once per window of data.
     `on_ecn(self, ...)`: the receiver echoes a mark, once per window of data. `on_timeout(self, ...)`: the retransmission
     timer fired. A method that the class does not define does what Reno does (RFC 5681); without `on_ecn`, a mark is
-    answered as a loss is.
+    answered as a loss is. A class that asks `on_ack` for `marked` is called while the window falls after a mark as well; the
+    window can only fall further then.
 
     `on_loss` and `on_ecn` may set one of window and threshold: the other becomes the same. The transport repairs losses
     itself; meanwhile the window does not grow and `on_ack` is not called, and afterwards the window is the threshold. A window

@@ -332,3 +332,38 @@ def test_an_endless_loop_is_ended_by_an_interrupt(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130, error
+
+
+CAPPED = """
+class C(Control):
+    \"\"\"AIMD by its pace; the window is a bound alone.\"\"\"
+
+    pacing_bps = None
+
+    def on_start(self, initial_window):
+        self.w = initial_window
+
+    def on_ack(self, acked, mss, srtt):
+        self.w += acked if self.w < self.ssthresh else mss * acked / self.w
+        self.cwnd = 2 * self.w
+        if srtt:
+            self.pacing_bps = max(8 * self.w / srtt, 1e4)
+
+    def on_loss(self):
+        self.w = max(self.w / 2, 3000)
+        self.cwnd = 2 * self.w
+        self.ssthresh = self.w
+"""
+STARTS_LARGE = """
+class C(Control):
+    def on_start(self, mss):
+        self.cwnd = 40 * mss
+"""
+
+
+@pytest.mark.parametrize("source", [CAPPED, STARTS_LARGE])
+def test_a_window_that_need_not_grow_with_acknowledgements_passes(
+    tmp_path: Path, source: str
+) -> None:
+    _, properties = checked(tmp_path, source)
+    assert properties["growth"]["verdict"] in ("passed", "not-asked")

@@ -237,3 +237,57 @@ def test_a_class_is_searched_for_worst_cases_and_stands_on_a_board(tmp_path: Pat
         *("board", "--suite", "rfc7928", "--queue", "my_module:Mine", "--quick", "--out", "board"),
     )
     assert "my_module:Mine" in (tmp_path / "board" / "index.html").read_text(encoding="utf-8")
+
+
+COUNTS = """from sojourn.plugin import Control
+
+
+class Dctcp(Control):
+    alpha = 1.0
+    acked = 0
+    marked = 0
+    end = 0.0
+
+    def on_ack(self, now, acked, marked, mss, srtt):
+        self.acked += acked
+        self.marked += marked
+        if now >= self.end and self.acked:
+            self.alpha += (self.marked / self.acked - self.alpha) / 16
+            self.acked = self.marked = 0
+            self.end = now + (srtt or 0.0)
+        self.cwnd += acked if self.cwnd < self.ssthresh else mss * acked / self.cwnd
+
+    def on_ecn(self):
+        self.cwnd *= 1 - self.alpha / 2
+
+
+class CutsInAck(Dctcp):
+    cut = 0.0
+
+    def on_ack(self, now, acked, marked, mss, srtt):
+        super().on_ack(now, acked, marked, mss, srtt)
+        if marked and now >= self.cut:
+            self.cwnd *= 1 - self.alpha / 2
+            self.cut = now + (srtt or 0.0)
+
+    def on_ecn(self):
+        pass
+"""
+
+
+def test_a_control_is_told_of_marks_while_its_window_falls(tmp_path: Path) -> None:
+    module(tmp_path, COUNTS, "counts")
+
+    def waiting(flow: str) -> float:
+        done = command(
+            tmp_path,
+            *("dumbbell", "--rate", "100Mbps", "--rtt", "10ms", "--flow", flow),
+            *("--queue", "step threshold=20p limit=500p", "--replications", "1"),
+            *("--duration", "10s", "--warmup", "3s"),
+        )
+        line = next(line for line in done.stdout.splitlines() if line.startswith("Backlog, mean"))
+        return float(line.split()[-1])
+
+    ours = waiting("dctcp")
+    assert waiting("counts:Dctcp") == pytest.approx(ours, rel=0.2)
+    assert waiting("counts:CutsInAck") == pytest.approx(ours, rel=0.3)

@@ -137,3 +137,25 @@ def test_a_class_whose_name_begins_like_another_counts_alone(folder: Path) -> No
     assert names == [["short:Shorter"], ["short:Short"]]
     said, _, _ = made(folder)
     assert "made" not in said
+
+
+def test_a_rerun_says_that_code_has_changed(folder: Path) -> None:
+    write(folder, "study.toml", STUDY.format(control="cubic", queue="short:Short"))
+    made(folder)
+    done = command(folder, "rerun", "results")
+    assert done.returncode == 0, done.stderr
+    assert "has changed" not in done.stderr
+    write(folder, "rules.py", "MOST = 5\n")
+    done = command(folder, "rerun", "results")
+    assert done.returncode == 1
+    assert "the code of short:Short has changed since these results were made" in done.stderr
+
+
+def test_code_that_changes_while_runs_are_made_ends_the_study(folder: Path) -> None:
+    # Each process that imports it finds another file.
+    grows = "with open(__file__, 'a') as own:\n    own.write('#\\n')\n"
+    write(folder, "short.py", QUEUE + grows)
+    write(folder, "study.toml", STUDY.format(control="cubic", queue="short:Short"))
+    done = command(folder, "study", "study.toml", "--threads", "2")
+    assert done.returncode == 2
+    assert "the code of short:Short changed while its runs were made" in done.stderr

@@ -6,7 +6,7 @@
 use crate::registry::build;
 use crate::{
     Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Expiry, Sample, Stage, Start,
-    reduce,
+    Traits, reduce,
 };
 use sojourn_units::property::Breach;
 use sojourn_units::{Span, Time};
@@ -241,15 +241,25 @@ pub fn window_holds_a_segment(named: Named<'_>, history: &History) -> Result<(),
     })
 }
 
+/// Why the window of a control need not grow with what is acknowledged, if so.
+pub fn follows_the_path(traits: Traits) -> Option<&'static str> {
+    match traits {
+        Traits { model: true, .. } => Some("it follows a model of the path"),
+        Traits { paces: true, .. } => Some("it sets a pace: its window may be a bound alone"),
+        _ => None,
+    }
+}
+
 /// What is acknowledged without a loss raises the window by four times as much at most. Slow start raises it by as much (RFC 5681 section
 /// 3.1); Hybla, the fastest of the catalogue here, by three times as much at a round trip of 50 ms.
 ///
 /// # Errors
 /// Where it raises it by more.
 pub fn growth_is_bounded(named: Named<'_>, history: &History) -> Result<(), Breach> {
-    let (start, acked) = (10 * MSS, history.acks * MSS);
+    let with = |acks| after(named.name, named.dialect, named.pairs, acks);
+    let (start, acked) = (with(0).cwnd(), history.acks * MSS);
     let most = start + 4 * acked;
-    let cwnd = after(named.name, named.dialect, named.pairs, history.acks).cwnd();
+    let cwnd = with(history.acks).cwnd();
     Breach::unless(cwnd <= most, || {
         Breach::new(
             format!(
@@ -297,7 +307,8 @@ pub fn window_is_at_least_a_segment(name: &str, dialect: Option<&str>, pairs: &[
     hold(named, window_holds_a_segment);
 }
 
-/// As [`growth_is_bounded`] after every one of [`History::all`]; panics where it does not hold.
+/// As [`growth_is_bounded`] after every one of [`History::all`]; panics where it does not hold. What [follows the path](follows_the_path) is not
+/// asked.
 pub fn window_grows_with_what_is_acknowledged(
     name: &str,
     dialect: Option<&str>,
@@ -308,5 +319,7 @@ pub fn window_grows_with_what_is_acknowledged(
         dialect,
         pairs,
     };
-    hold(named, growth_is_bounded);
+    if follows_the_path(after(name, dialect, pairs, 0).traits()).is_none() {
+        hold(named, growth_is_bounded);
+    }
 }

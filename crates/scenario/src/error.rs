@@ -384,9 +384,10 @@ impl LabError {
                     None => error.nearest(*nearest).remedy("see sojourn list queues"),
                 }
             }
+            // It may be no queue, where it is not known whether one is meant.
             registry::SpecError::Foreign { given, problem } => LabError::new(
                 LabErrorKind::UnknownName,
-                format!("unknown queue discipline {given:?}"),
+                format!("{given:?} cannot be used"),
             )
             .remedy(problem),
             registry::SpecError::Param { discipline, error } => {

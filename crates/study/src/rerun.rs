@@ -102,16 +102,23 @@ impl Rerun {
     }
 }
 
-/// What to know before the results of a directory are made again: that another version of Sojourn made them.
+/// Why the bits can differ when the results of a directory are made again: another version of Sojourn made them, or code from outside has
+/// changed since.
 ///
 /// # Errors
 /// As [`rerun`].
-pub fn other_version(dir: &Path) -> Result<Option<String>> {
-    let theirs = ResultDir::open(dir)?.manifest().sojourn.clone();
-    let warning = format!(
-        "these results were made with Sojourn {theirs}, this is Sojourn {VERSION}: the bits can differ"
-    );
-    Ok((theirs != VERSION).then_some(warning))
+pub fn warnings(dir: &Path) -> Result<Vec<String>> {
+    let opened = ResultDir::open(dir)?;
+    let before = opened.manifest();
+    let theirs = &before.sojourn;
+    let version = (theirs != VERSION).then(|| {
+        format!("these results were made with Sojourn {theirs}, this is Sojourn {VERSION}: the bits can differ")
+    });
+    let now = Study::of_manifest(before)?.manifest("sojourn rerun")?;
+    let changed = before.changed_code(&now).into_iter().map(|name| {
+        format!("the code of {name} has changed since these results were made: the bits can differ")
+    });
+    Ok(version.into_iter().chain(changed).collect())
 }
 
 /// Runs the results of a directory again with `runner`, and compares the files of every run with those that are there. With
@@ -359,9 +366,9 @@ mod tests {
             ResultDir::create(&dir, manifest.clone(), Taking::default())?;
             Ok(dir)
         };
-        assert_eq!(other_version(&make(&manifest, "ours")?)?, None);
+        assert!(warnings(&make(&manifest, "ours")?)?.is_empty());
         manifest.sojourn = "0.0.1".to_owned();
-        let said = other_version(&make(&manifest, "theirs")?)?.unwrap_or_default();
+        let said = warnings(&make(&manifest, "theirs")?)?.join("");
         let both = format!("Sojourn 0.0.1, this is Sojourn {VERSION}");
         assert!(said.contains(&both), "{said}");
         Ok(())

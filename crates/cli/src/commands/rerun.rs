@@ -9,7 +9,7 @@ use crate::output::{self, emit};
 use crate::progress::{Line, watched};
 use clap::Args;
 use sojourn_study::bundle::open;
-use sojourn_study::rerun::{other_version, rerun as again};
+use sojourn_study::rerun::{rerun as again, warnings};
 use sojourn_study::study::{Options, Progress};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ impl Execute for RerunArgs {
 
 fn rerun(args: &RerunArgs) -> Result<(), Failure> {
     let opened = open(&args.dir)?;
-    if let Some(warning) = other_version(opened.dir()).map_err(|error| opened.named(error))? {
+    for warning in warnings(opened.dir()).map_err(|error| opened.named(error))? {
         output::warn(&warning);
     }
     let line = Line::new("rerun");

@@ -7,8 +7,8 @@ use super::random::Random;
 use pyo3::prelude::*;
 use pyo3::{IntoPyObjectExt, intern};
 use sojourn_cc::{
-    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Sample, Sent, Stage,
-    Start, Traits, Undo,
+    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Phase, Sample, Sent,
+    Stage, Start, Traits, Undo,
 };
 use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_sim::Stream;
@@ -47,6 +47,17 @@ pub(super) struct PyControl {
     /// Bytes acknowledged towards the next segment of growth.
     counted: u64,
     sample: Sample,
+    /// Whether it asks for the bytes that arrived with a mark.
+    counts_marks: bool,
+    /// What it has not been told yet; nothing where the transport gives no samples.
+    owed: Option<Owed>,
+}
+
+/// Bytes that arrived and that a class which counts marks has not been told of.
+#[derive(Clone, Copy, Default, Debug)]
+struct Owed {
+    acked: u64,
+    marked: u64,
 }
 
 /// Window and threshold, bytes.
@@ -126,6 +137,8 @@ impl PyControl {
         paces: bool,
         state: State,
     ) -> PyControl {
+        let on_ack = methods.on_ack.as_ref();
+        let counts_marks = on_ack.is_some_and(|method| method.asks(Arg::Marked));
         PyControl {
             class,
             object,
@@ -145,6 +158,8 @@ impl PyControl {
             slow_start_limit: u64::MAX,
             counted: 0,
             sample: Sample::default(),
+            counts_marks,
+            owed: None,
         }
     }
 
@@ -244,6 +259,47 @@ impl PyControl {
             }
         }
         self.set(Window { cwnd, ssthresh });
+    }
+
+    /// Tells of an acknowledgement.
+    fn acked(&mut self, acked: &Acked) {
+        let Some(method) = self.methods.on_ack.take() else {
+            self.grow(acked.bytes);
+            return;
+        };
+        let sample = self.sample;
+        let seen = Seen {
+            acked: Some(acked),
+            ..self.seen(acked.now, acked.in_flight, &sample)
+        };
+        self.call(&method, seen);
+        self.methods.on_ack = Some(method);
+    }
+
+    /// Tells of what arrived while the window falls for a mark: then it can fall further, and does not grow (RFC 3168 section 6.1.2).
+    fn tell_while_falling(&mut self, sample: &Sample) {
+        let before = self.window;
+        let owed = self.owed.replace(Owed::default()).unwrap_or_default();
+        self.sample.marked = owed.marked;
+        self.acked(&Acked {
+            now: sample.now,
+            bytes: owed.acked,
+            in_flight: sample.in_flight,
+            rtt: sample.rtt,
+            echo: true,
+            limited: false,
+            stage: Stage::Open,
+        });
+        let after = self.window;
+        let falls = after.cwnd < before.cwnd;
+        self.set(Window {
+            cwnd: after.cwnd.min(before.cwnd),
+            // The window afterwards.
+            ssthresh: match after.ssthresh == before.ssthresh && falls {
+                true => after.cwnd,
+                false => after.ssthresh,
+            },
+        });
     }
 
     fn congested(&mut self, which: Which, congestion: &Congestion) {
@@ -432,21 +488,21 @@ impl CongestionControl for PyControl {
             }
         };
         // A class that counts marks has to see those that come with an echo.
-        let told = told || (acked.stage == Stage::Open && self.asks(Arg::Marked));
+        let told = told || (acked.stage == Stage::Open && self.counts_marks);
         if !told {
             return;
         }
-        let Some(method) = self.methods.on_ack.take() else {
-            self.grow(acked.bytes);
-            return;
-        };
-        let sample = self.sample;
-        let seen = Seen {
-            acked: Some(acked),
-            ..self.seen(acked.now, acked.in_flight, &sample)
-        };
-        self.call(&method, seen);
-        self.methods.on_ack = Some(method);
+        match self.owed.take() {
+            // It was told when the sample came.
+            Some(Owed { acked: 0, .. }) => self.owed = Some(Owed::default()),
+            Some(owed) => {
+                self.owed = Some(Owed::default());
+                self.sample.marked = owed.marked;
+                let bytes = owed.acked;
+                self.acked(&Acked { bytes, ..*acked });
+            }
+            None => self.acked(acked),
+        }
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
@@ -473,7 +529,7 @@ impl CongestionControl for PyControl {
     fn traits(&self) -> Traits {
         let sampled = [Arg::MinRtt, Arg::Srtt, Arg::DeliveryBps, Arg::Marked];
         Traits {
-            ecn: match self.asks(Arg::Marked) {
+            ecn: match self.counts_marks {
                 true => EcnUse::PerSegment,
                 false => EcnUse::Classic,
             },
@@ -487,6 +543,20 @@ impl CongestionControl for PyControl {
 
     fn on_sample(&mut self, sample: &Sample) {
         self.sample = *sample;
+        if !self.counts_marks {
+            return;
+        }
+        let owed = self.owed.get_or_insert_default();
+        if sample.phase == Phase::Recovery {
+            *owed = Owed::default();
+            return;
+        }
+        owed.acked += sample.newly_delivered;
+        owed.marked += sample.marked;
+        // While a window falls for a mark the transport tells of no acknowledgement; where most packets are marked, it never does.
+        if sample.phase == Phase::Reducing && owed.acked > 0 {
+            self.tell_while_falling(sample);
+        }
     }
 
     fn on_decay(&mut self, cwnd: u64) {

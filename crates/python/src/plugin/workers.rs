@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_results::manifest::PointInfo;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_results::parcel::{pack, unpack};
+use sojourn_run::host::code_of;
 use sojourn_run::run::{guarded, run_unless};
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
@@ -42,6 +43,8 @@ struct Order {
     path: Vec<String>,
     scenario: serde_json::Value,
     replication: u64,
+    /// The classes in it, and the checksums of their code here.
+    code: Vec<(String, String)>,
 }
 
 /// What came of it: the number of bytes that follow, or what went wrong.
@@ -91,6 +94,7 @@ pub(super) fn make(
         path: Python::attach(|py| search_path(py).unwrap_or_default()),
         scenario: scenario.to_document().to_json(),
         replication,
+        code: code_of(scenario),
     };
     let mut line = serde_json::to_vec(&order).map_err(|error| lost(&error.to_string()))?;
     line.push(b'\n');
@@ -246,6 +250,12 @@ fn serve(line: &str) -> Result<Vec<u8>, LabError> {
     let document = Document::from_json(&order.scenario, "order")?;
     let scenario = Scenario::from_document(&document)?;
     let resolved = scenario.resolve()?;
+    let here = code_of(&resolved);
+    if let Some((name, _)) = order.code.iter().find(|own| !here.contains(own)) {
+        let problem = format!("the code of {name} changed while its runs were made");
+        return Err(LabError::new(LabErrorKind::Plugin, problem)
+            .remedy("start again: runs with the code before are made again"));
+    }
     let never = AtomicBool::new(false);
     let run = || run_unless(&resolved, order.replication, &never);
     let outcome = guarded(&resolved, order.replication, run)?;

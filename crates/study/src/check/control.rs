@@ -208,6 +208,13 @@ fn reductions(control: &Control<'_>) -> Result<Verdict> {
 }
 
 fn growth(control: &Control<'_>) -> Result<Verdict> {
+    let traits = control.traits()?;
+    // Only a class that asks for the delivery rate has samples taken.
+    let class = control.named.algorithm.name.contains(':');
+    let rates = (class && traits.samples).then_some("it follows the delivery rate");
+    if let Some(why) = alone::follows_the_path(traits).or(rates) {
+        return Ok(Verdict::NotAsked(why.to_owned()));
+    }
     control.alone(alone::growth_is_bounded)
 }
 

@@ -53,13 +53,17 @@ impl Algorithm {
         if names().any(|own| own == name) || is_loaded(self.kind, name) {
             return Ok(());
         }
+        let place = format!("--{} {}", self.kind.name(), self.text);
+        if let Some(error) = unloaded(name) {
+            return Err(error.in_file(&place));
+        }
         let (what, list) = match self.kind {
             Kind::Queue => ("queue", "sojourn list queues"),
             Kind::Cc => ("congestion control", "sojourn list congestion"),
         };
         let problem = format!("there is no {what} {name:?}");
         Err(LabError::new(LabErrorKind::UnknownName, problem)
-            .in_file(&format!("--{} {}", self.kind.name(), self.text))
+            .in_file(&place)
             .nearest(sojourn_units::nearest(name, names()))
             .remedy(format!("see {list}")))
     }
@@ -78,6 +82,9 @@ impl Algorithm {
         };
         if names().any(|own| own == name) || Kind::ALL.iter().any(|kind| is_loaded(*kind, name)) {
             return Ok(());
+        }
+        if let Some(own) = unloaded(name) {
+            return Err(error.clone().with_text_of(&own));
         }
         let text = LabError::new(
             LabErrorKind::UnknownName,
@@ -133,6 +140,18 @@ fn of_kind(kind: Kind) -> Vec<Entry> {
 }
 
 /// Whether a component from outside has this name, such as a class of Python, which is loaded when it is named.
+/// Why a class of a module cannot be had; nothing of another name, and of a class that is there.
+fn unloaded(name: &str) -> Option<LabError> {
+    match sojourn_queue::registry::required(name) {
+        Err(error @ sojourn_queue::registry::SpecError::Foreign { .. })
+            if sojourn_cc::registry::find(name).is_none() =>
+        {
+            Some(LabError::from_queue(&error))
+        }
+        _ => None,
+    }
+}
+
 fn is_loaded(kind: Kind, name: &str) -> bool {
     name.contains(':')
         && match kind {
