@@ -80,17 +80,27 @@ const placed = (text) =>
     .replace(/; in this repository it is `study\.toml` in the folder of the lesson/, "")
     .replace("| folder in the repository |", "| file |")
     .replace(/`web\/lessons\/\d+-([\w-]+)`/g, "[$1.toml](lessons/$1.toml)")
+    .replace(/, which the \[README\]\([^)\s]*\) says how to build/, ", which comes with Sojourn (its README says how)")
     .replace(/\]\([^)\s]*use-the-page\.md[^)\s]*\)/g, "](lessons/index.html)")
     .replace(/\]\((?!lessons\/)[^)\s]*lessons\/\d+-([\w-]+)\/lesson\.md\)/g, "](lessons/$1.html)");
 
 /** The exercise sheet: questions whose answers come from the command. */
 export function sheetPage(text) {
   const parts = placed(text).trim().split(/\n{2,}/);
-  const main = parts.map((part) => {
+  const written = (part) => {
     const heading = /^(#{1,3}) (.+)$/.exec(part);
     if (heading) return `<h${heading[1].length}>${inline(heading[2])}</h${heading[1].length}>`;
     return part.startsWith("|") ? table(part.split("\n")) : blocks(part);
-  });
+  };
+  // As in the lessons, the answers wait until they are asked for.
+  const answers = parts.indexOf("## Answers");
+  if (answers < 0) throw new Error("docs/exercises.md has no heading Answers");
+  const main = [
+    ...parts.slice(0, answers).map(written),
+    "<details><summary>Answers</summary>",
+    ...parts.slice(answers + 1).map(written),
+    "</details>",
+  ];
   const inside = `<article class="lesson">\n${main.join("\n")}\n<p class="next"><a href="lessons/index.html">← Lessons</a></p>\n</article>`;
   return page("Exercises · Sojourn", inside, "");
 }
