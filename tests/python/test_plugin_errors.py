@@ -246,3 +246,19 @@ def test_what_a_class_prints_does_not_get_into_results(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)
     assert "made" in done.stderr
+
+
+def test_a_state_that_is_no_attribute_is_told(tmp_path: Path) -> None:
+    source = """
+    from sojourn.plugin import Aqm
+
+    class Q(Aqm):
+        STATE = ("nothing",)
+
+        def on_enqueue(self, packets):
+            return None
+    """
+    module(tmp_path, source, "stated")
+    done = command(tmp_path, "dumbbell", "--queue", "stated:Q", "--flow", "reno")
+    assert done.returncode == 2
+    assert "STATE names nothing, but an instance has no attribute nothing" in done.stderr

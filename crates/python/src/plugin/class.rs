@@ -3,6 +3,7 @@
 use super::call::{Arg, Method};
 use super::failure::traceback;
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Deserialize;
@@ -195,7 +196,20 @@ impl Class {
             py.import("sojourn.plugin")?
                 .call_method1("_instance", (&self.object, given))
         };
-        make().map_err(|error| format!("__init__ raised an exception\n{}", traceback(py, &error)))
+        let made = make();
+        let made = made
+            .map_err(|error| format!("__init__ raised an exception\n{}", traceback(py, &error)))?;
+        // A property that raises is there.
+        let missing = |name: &&&str| {
+            let found = made.getattr(**name);
+            found.is_err_and(|error| error.is_instance_of::<PyAttributeError>(py))
+        };
+        match self.state.iter().find(missing) {
+            None => Ok(made),
+            Some(name) => Err(format!(
+                "STATE names {name}, but an instance has no attribute {name} when it is made"
+            )),
+        }
     }
 }
 
