@@ -275,7 +275,7 @@ class CutsInAck(Dctcp):
 """
 
 
-def test_a_control_is_told_of_marks_while_its_window_falls(tmp_path: Path) -> None:
+def test_a_control_learns_of_marks_while_its_window_falls(tmp_path: Path) -> None:
     module(tmp_path, COUNTS, "counts")
 
     def waiting(flow: str) -> float:

@@ -49,11 +49,11 @@ pub(super) struct PyControl {
     sample: Sample,
     /// Whether it asks for the bytes that arrived with a mark.
     counts_marks: bool,
-    /// What it has not been told yet; nothing where the transport gives no samples.
+    /// What it has not learned yet; nothing where the transport gives no samples.
     owed: Option<Owed>,
 }
 
-/// Bytes that arrived and that a class which counts marks has not been told of.
+/// Bytes that arrived and that a class which counts marks has not learned of.
 #[derive(Clone, Copy, Default, Debug)]
 struct Owed {
     acked: u64,
@@ -261,7 +261,7 @@ impl PyControl {
         self.set(Window { cwnd, ssthresh });
     }
 
-    /// Tells of an acknowledgement.
+    /// Reports an acknowledgement.
     fn acked(&mut self, acked: &Acked) {
         let Some(method) = self.methods.on_ack.take() else {
             self.grow(acked.bytes);
@@ -276,7 +276,7 @@ impl PyControl {
         self.methods.on_ack = Some(method);
     }
 
-    /// Tells of what arrived while the window falls for a mark: then it can fall further, and does not grow (RFC 3168 section 6.1.2).
+    /// Reports what arrived while the window falls for a mark: then it can fall further, and does not grow (RFC 3168 section 6.1.2).
     fn tell_while_falling(&mut self, sample: &Sample) {
         let before = self.window;
         let owed = self.owed.replace(Owed::default()).unwrap_or_default();
@@ -493,7 +493,7 @@ impl CongestionControl for PyControl {
             return;
         }
         match self.owed.take() {
-            // It was told when the sample came.
+            // It learned of it with the sample.
             Some(Owed { acked: 0, .. }) => self.owed = Some(Owed::default()),
             Some(owed) => {
                 self.owed = Some(Owed::default());
@@ -553,7 +553,7 @@ impl CongestionControl for PyControl {
         }
         owed.acked += sample.newly_delivered;
         owed.marked += sample.marked;
-        // While a window falls for a mark the transport tells of no acknowledgement; where most packets are marked, it never does.
+        // While a window falls for a mark the transport reports no acknowledgement; where most packets are marked, it never does.
         if sample.phase == Phase::Reducing && owed.acked > 0 {
             self.tell_while_falling(sample);
         }
