@@ -309,6 +309,7 @@ def test_an_exception_ends_the_check_with_its_traceback(tmp_path: Path) -> None:
     assert "on_dequeue raised an exception at simulated time" in done.stderr
     assert "IndexError" in done.stderr
     assert "panicked" not in done.stderr
+    assert "while conservation was asked: every packet is sent or dropped, once" in done.stderr
 
 
 def test_a_property_can_be_left_out(tmp_path: Path) -> None:

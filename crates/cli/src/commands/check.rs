@@ -79,7 +79,12 @@ fn check(args: &CheckArgs) -> Result<(), Failure> {
     show(&format!("{title}\n\n"))?;
     let mut all: Vec<Checked> = Vec::new();
     for checked in asked {
-        let checked = checked?;
+        let checked = checked.inspect_err(|_| {
+            // Those that held are printed above; an endless loop has to be stopped by an interrupt.
+            if let Some(claim) = claims(kind).get(all.len()) {
+                say(&format!("while {} was asked: {}", claim.name, claim.title));
+            }
+        })?;
         if let Some(out) = &args.out {
             keep(out, &checked)?;
         }
