@@ -80,7 +80,7 @@ fn check(args: &CheckArgs) -> Result<(), Failure> {
     let mut all: Vec<Checked> = Vec::new();
     for checked in asked {
         let checked = checked.inspect_err(|_| {
-            // Those that held are printed above; an endless loop has to be stopped by an interrupt.
+            // What a class raised says where in the class, and not which of the properties it was asked for.
             if let Some(claim) = claims(kind).get(all.len()) {
                 say(&format!("while {} was asked: {}", claim.name, claim.title));
             }
