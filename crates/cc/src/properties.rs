@@ -90,6 +90,16 @@ pub struct Named<'a> {
     pub pairs: &'a [(String, String)],
 }
 
+impl<'a> Named<'a> {
+    fn new(name: &'a str, dialect: Option<&'a str>, pairs: &'a [(String, String)]) -> Named<'a> {
+        Named {
+            name,
+            dialect,
+            pairs,
+        }
+    }
+}
+
 impl History {
     /// Those of the tests: four reductions in a row, of every kind, after different numbers of acknowledgements, and none.
     pub fn all() -> Vec<History> {
@@ -287,11 +297,7 @@ pub fn no_reduction_raises_the_window(
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) {
-    let named = Named {
-        name,
-        dialect,
-        pairs,
-    };
+    let named = Named::new(name, dialect, pairs);
     if after(name, dialect, pairs, 0).traits().raises.is_none() {
         hold(named, reductions_do_not_raise);
     }
@@ -299,11 +305,7 @@ pub fn no_reduction_raises_the_window(
 
 /// As [`window_holds_a_segment`] after every one of [`History::all`]; panics where it does not hold.
 pub fn window_is_at_least_a_segment(name: &str, dialect: Option<&str>, pairs: &[(String, String)]) {
-    let named = Named {
-        name,
-        dialect,
-        pairs,
-    };
+    let named = Named::new(name, dialect, pairs);
     hold(named, window_holds_a_segment);
 }
 
@@ -314,11 +316,7 @@ pub fn window_grows_with_what_is_acknowledged(
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) {
-    let named = Named {
-        name,
-        dialect,
-        pairs,
-    };
+    let named = Named::new(name, dialect, pairs);
     if follows_the_path(after(name, dialect, pairs, 0).traits()).is_none() {
         hold(named, growth_is_bounded);
     }

@@ -51,7 +51,7 @@ pub fn family(name: &str) -> Result<&'static Family, LabError> {
 ///
 /// # Errors
 /// Why it cannot be loaded.
-fn load(name: &str) -> Result<bool, LabError> {
+pub(crate) fn load(name: &str) -> Result<bool, LabError> {
     if !name.contains(':') {
         return Ok(false);
     }

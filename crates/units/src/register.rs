@@ -161,14 +161,15 @@ impl<R: Registered> Register<R> {
     fn put(&self, component: R, anew: bool) -> Result<(), RegisterError> {
         let entry = *component.entry();
         let name = entry.name();
-        for given in std::iter::once(name).chain(entry.aliases().iter().copied()) {
+        let names = || std::iter::once(name).chain(entry.aliases().iter().copied());
+        for given in names() {
             check_what(given).map_err(|problem| RegisterError::Name {
                 given: given.to_owned(),
                 problem,
             })?;
         }
         self.change(|state| {
-            for given in std::iter::once(name).chain(entry.aliases().iter().copied()) {
+            for given in names() {
                 let other = state.called(given).map(|held| held.entry().name());
                 if self.built_in(given).is_some() || other.is_some_and(|other| other != name) {
                     return Err(taken::<R>(given));

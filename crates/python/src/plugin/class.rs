@@ -3,12 +3,12 @@
 use super::call::{Arg, Method};
 use super::failure::traceback;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Deserialize;
 use sojourn_units::{Bytes, Kind, KindOf, Limit, Packets, ParamInfo, Rate, Ratio, Span, Values};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a class is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
@@ -199,11 +199,11 @@ impl Class {
         let made = make();
         let made = made
             .map_err(|error| format!("__init__ raised an exception\n{}", traceback(py, &error)))?;
-        // A property that raises is there.
-        let missing = |name: &&&str| {
-            let found = made.getattr(**name);
-            found.is_err_and(|error| error.is_instance_of::<PyAttributeError>(py))
-        };
+        // A property is found at the class, so that it is not read.
+        let class = made.get_type();
+        let has =
+            |name: &str| class.hasattr(name).unwrap_or(false) || made.hasattr(name).unwrap_or(true);
+        let missing = |name: &&&str| !has(name);
         match self.state.iter().find(missing) {
             None => Ok(made),
             Some(name) => Err(format!(
@@ -211,6 +211,12 @@ impl Class {
             )),
         }
     }
+}
+
+/// The names of classes, and which code each is.
+pub(super) fn codes(classes: &[Arc<Class>]) -> Vec<(String, String)> {
+    let code = |class: &Arc<Class>| (class.name.to_owned(), class.release.to_owned());
+    classes.iter().map(code).collect()
 }
 
 fn info(param: DeclaredParam) -> Result<ParamInfo, String> {

@@ -3,7 +3,7 @@
 //! One interpreter is one core. The first of several runs at a time is made here, in a thread that is attached to the
 //! interpreter for the whole run; the others are made by other processes. What runs where does not show in results.
 
-use super::class::Class;
+use super::class::codes;
 use super::loader::{all_importable, named_in};
 use super::workers;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use sojourn_results::outcome::RunOutcome;
 use sojourn_run::host::{Host, set_host};
 use sojourn_run::run::Watch;
 use sojourn_scenario::{LabError, Resolved};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Held by the run that this process makes.
 static SEAT: Mutex<()> = Mutex::new(());
@@ -36,9 +36,7 @@ impl Host for Interpreter {
     }
 
     fn code(&self, scenario: &Resolved) -> Vec<(String, String)> {
-        let classes = named_in(scenario);
-        let code = |class: &Arc<Class>| (class.name.to_owned(), class.release.to_owned());
-        classes.iter().map(code).collect()
+        codes(&named_in(scenario))
     }
 
     fn run(
@@ -56,7 +54,7 @@ impl Host for Interpreter {
         let _seat = match seat {
             Some(seat) => seat,
             None if all_importable(&classes) => {
-                return workers::make(scenario, replication, watch.stop);
+                return workers::make((scenario, replication), &classes, watch.stop);
             }
             // Only this process has the class.
             None => SEAT.lock().unwrap_or_else(PoisonError::into_inner),

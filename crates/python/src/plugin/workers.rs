@@ -4,12 +4,13 @@
 //! of them to its standard output: a line of JSON, and the bytes of the run. It ends when its input does, so that it never outlives
 //! the process that started it.
 
+use super::class::{Class, codes};
+use super::loader::named_in;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use sojourn_results::manifest::PointInfo;
 use sojourn_results::outcome::RunOutcome;
 use sojourn_results::parcel::{pack, unpack};
-use sojourn_run::host::code_of;
 use sojourn_run::run::{guarded, run_unless};
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::Scenario;
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often a thread that waits for a worker looks whether it is to stop.
@@ -80,8 +81,8 @@ impl Drop for Worker {
 /// # Errors
 /// Those of the run; when it was stopped; when the process cannot be started or ends.
 pub(super) fn make(
-    scenario: &Resolved,
-    replication: u64,
+    (scenario, replication): (&Resolved, u64),
+    classes: &[Arc<Class>],
     stop: &AtomicBool,
 ) -> Result<RunOutcome, LabError> {
     let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -94,7 +95,7 @@ pub(super) fn make(
         path: Python::attach(|py| search_path(py).unwrap_or_default()),
         scenario: scenario.to_document().to_json(),
         replication,
-        code: code_of(scenario),
+        code: codes(classes),
     };
     let mut line = serde_json::to_vec(&order).map_err(|error| lost(&error.to_string()))?;
     line.push(b'\n');
@@ -250,7 +251,7 @@ fn serve(line: &str) -> Result<Vec<u8>, LabError> {
     let document = Document::from_json(&order.scenario, "order")?;
     let scenario = Scenario::from_document(&document)?;
     let resolved = scenario.resolve()?;
-    let here = code_of(&resolved);
+    let here = codes(&named_in(&resolved));
     if let Some((name, _)) = order.code.iter().find(|own| !here.contains(own)) {
         let problem = format!("the code of {name} changed while its runs were made");
         return Err(LabError::new(LabErrorKind::Plugin, problem)

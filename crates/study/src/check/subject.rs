@@ -1,5 +1,6 @@
 //! What a name means: a queue or a congestion control.
 
+use crate::lookup::load;
 use crate::suite::Kind;
 use sojourn_cc::registry as controls;
 use sojourn_queue::properties::course::port_at_link;
@@ -109,9 +110,8 @@ fn neither(spec: &Spec) -> LabError {
     if controls::find(name).is_some() {
         return wrong_kind(name, "a congestion control", "--as cc");
     }
-    if let (true, Err(error)) = (name.contains(':'), queues::required(name)) {
-        // The loader of queues and that of controls say the same of a class that is neither.
-        return LabError::from_queue(&error);
+    if let Err(error) = load(name) {
+        return error;
     }
     match all.iter().find(called) {
         Some(entry) => {

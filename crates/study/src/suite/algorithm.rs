@@ -1,5 +1,6 @@
 //! What a suite tests, and how it gets into a scenario.
 
+use crate::lookup::load;
 use sojourn_scenario::catalogue::{Entry, Family, entries};
 use sojourn_scenario::document::Document;
 use sojourn_scenario::error::{LabError, LabErrorKind, Result};
@@ -54,9 +55,7 @@ impl Algorithm {
             return Ok(());
         }
         let place = format!("--{} {}", self.kind.name(), self.text);
-        if let Some(error) = unloaded(name) {
-            return Err(error.in_file(&place));
-        }
+        load(name).map_err(|error| error.in_file(&place))?;
         let (what, list) = match self.kind {
             Kind::Queue => ("queue", "sojourn list queues"),
             Kind::Cc => ("congestion control", "sojourn list congestion"),
@@ -83,9 +82,7 @@ impl Algorithm {
         if names().any(|own| own == name) || Kind::ALL.iter().any(|kind| is_loaded(*kind, name)) {
             return Ok(());
         }
-        if let Some(own) = unloaded(name) {
-            return Err(error.clone().with_text_of(&own));
-        }
+        load(name).map_err(|own| error.clone().with_text_of(&own))?;
         let text = LabError::new(
             LabErrorKind::UnknownName,
             format!("there is no algorithm {name:?}"),
@@ -140,18 +137,6 @@ fn of_kind(kind: Kind) -> Vec<Entry> {
 }
 
 /// Whether a component from outside has this name, such as a class of Python, which is loaded when it is named.
-/// Why a class of a module cannot be had; nothing of another name, and of a class that is there.
-fn unloaded(name: &str) -> Option<LabError> {
-    match sojourn_queue::registry::required(name) {
-        Err(error @ sojourn_queue::registry::SpecError::Foreign { .. })
-            if sojourn_cc::registry::find(name).is_none() =>
-        {
-            Some(LabError::from_queue(&error))
-        }
-        _ => None,
-    }
-}
-
 fn is_loaded(kind: Kind, name: &str) -> bool {
     name.contains(':')
         && match kind {
