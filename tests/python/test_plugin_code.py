@@ -155,7 +155,10 @@ def test_code_that_changes_while_runs_are_made_ends_the_study(folder: Path) -> N
     # Each process that imports it finds another file.
     grows = "with open(__file__, 'a') as own:\n    own.write('#\\n')\n"
     write(folder, "short.py", QUEUE + grows)
-    write(folder, "study.toml", STUDY.format(control="cubic", queue="short:Short"))
+    # Many runs of the class, so that two are made at a time.
+    study = STUDY.format(control="cubic", queue="short:Short")
+    study = study.replace('"codel"', '"short:Short limit=500p"')
+    write(folder, "study.toml", study.replace("replications = 2", "replications = 8"))
     done = command(folder, "study", "study.toml", "--threads", "2")
     assert done.returncode == 2
     assert "the code of short:Short changed while its runs were made" in done.stderr
